@@ -262,6 +262,18 @@ def test_refusals_are_noted_once_an_hour_and_process(fleet: Fleet, host: Signing
     assert len(senders._noted) <= 20_000
 
 
+def test_a_refusal_that_two_processes_note_in_one_millisecond_is_a_refusal_to_both(
+    fleet: Fleet, host: SigningHost, agent: Agent
+) -> None:
+    instance_id = shown(fleet)["id"]
+    for _ in range(2):
+        # As in a process that has noted nothing yet.
+        senders._noted.clear()
+        assert fleet.post(agent.full().SerializeToString()).status_code == 403
+
+    assert [event for event, _ in events(fleet, instance_id)].count("refused") == 1
+
+
 def test_nobody_uses_up_the_messages_of_a_host_that_signs(fleet: Fleet, host: SigningHost, agent: Agent) -> None:
     statuses = {fleet.post(agent.message().SerializeToString()).status_code for _ in range(100)}
     assert statuses == {403, 429}

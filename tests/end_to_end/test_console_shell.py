@@ -4,7 +4,7 @@ import re
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, StorageState, expect
+from playwright.sync_api import Browser, Route, StorageState, expect
 
 from tests.support.agents_of_service import post_to
 from tests.support.console import PHONE, YAML, Visit, console_browser, here, signed_in, violations, visit
@@ -40,6 +40,15 @@ def test_the_palette_goes_to_configurations_hosts_components_and_actions(here: V
             assert violations(page) == []
         page.get_by_role("option", name=shown).click()
         page.wait_for_url(re.compile(address))
+
+    # What was typed before the fleets are there is searched in them once they are.
+    late: list[Route] = []
+    page.route("**/fleets?limit=100", lambda route: late.append(route))
+    page.keyboard.press("Control+k")
+    with page.expect_request(re.compile(r"/configurations\?.*name=palette-host")):
+        page.get_by_role("combobox", name="Page, configuration, fleet, host").fill("palette-host")
+    late[0].continue_()
+    expect(page.get_by_role("option", name="palette-host-7 host of Palette fleet")).to_be_visible()
 
 
 def test_a_phone_has_the_sidebar_as_a_drawer(

@@ -28,24 +28,27 @@ interface Component {
 /** Opens the palette; what the API has is added as it comes. */
 export function open(api: Api, home: string): void {
   const go = (path: string) => () => location.assign(path);
-  let fleets: Fleet[] = [];
+  const fleets = api.get<List<Fleet>>("/fleets?limit=100").then(({ items }) => items);
   let searched = "";
   let timer = 0;
 
   const findNamed = async (text: string, picker: Picker): Promise<void> => {
     if (text !== searched) return;
     const name = encodeURIComponent(text);
-    const hosts = fleets.slice(0, MOST_FLEETS).map(async ({ id, label }) => {
+    const addHosts = async ({ id, label }: Fleet): Promise<void> => {
       const { items } = await api.get<List<Instance>>(`/fleets/${id}/instances?limit=10&host=${name}`);
-      return items.map((one) => ({
-        name: one.name ?? one.host_name ?? one.id,
-        about: `host of ${label}`,
-        take: go(`${home}/fleets/${id}/collectors/${one.id}`),
-      }));
-    });
+      picker.add(
+        items.map((instance) => ({
+          name: instance.name ?? instance.host_name ?? instance.id,
+          about: `host of ${label}`,
+          take: go(`${home}/fleets/${id}/collectors/${instance.id}`),
+        })),
+      );
+    };
     await Promise.allSettled([
       configurations(`&name=${name}`).then((found) => picker.add(found)),
-      ...hosts.map(async (host) => picker.add(await host)),
+      // The fleets may come after the text.
+      fleets.then((all) => Promise.allSettled(all.slice(0, MOST_FLEETS).map(addHosts))),
     ]);
   };
   const configurations = async (filter = ""): Promise<Choice[]> => {
@@ -68,10 +71,9 @@ export function open(api: Api, home: string): void {
   const add = (more: Promise<Choice[]>): void => void more.then((found) => picker.add(found)).catch(() => undefined);
   add(configurations());
   add(
-    api.get<List<Fleet>>("/fleets?limit=100").then(({ items }) => {
-      fleets = items;
-      return items.map(({ id, label }) => ({ name: label, about: "fleet", take: go(`${home}/fleets/${id}`) }));
-    }),
+    fleets.then((all) =>
+      all.map(({ id, label }) => ({ name: label, about: "fleet", take: go(`${home}/fleets/${id}`) })),
+    ),
   );
   add(
     api

@@ -12,7 +12,8 @@ from headgate.foundation.page import Slice
 from headgate.instances.mapping import EVENTS
 from headgate.instances.timeline.model import KEPT, TimelineEvent
 from headgate.storage.items import Item
-from headgate.storage.table import Write, write
+from headgate.storage.retry import LostRace
+from headgate.storage.table import ConditionFailed, Write, write
 from headgate.storage.table import fleets as table
 
 # Above the sort keys of all events of a time, and below those of the next millisecond.
@@ -30,7 +31,10 @@ def put(fleet_id: str, instance_id: str, revision: int, entries: Sequence[Timeli
 def append(fleet_id: str, instance_id: str, revision: int, entry: TimelineEvent) -> None:
     """Write an event that changes nothing of the instance; one put. Raises LostRace if there is one of that time."""
     # After those that were written with this revision.
-    write(table.put_new(_item(fleet_id, instance_id, f"{revision:08d}{_APART}", entry)))
+    try:
+        write(table.put_new(_item(fleet_id, instance_id, f"{revision:08d}{_APART}", entry)))
+    except ConditionFailed as error:
+        raise LostRace from error
 
 
 def newest(fleet_id: str, instance_id: str, limit: int, after: str | None) -> Slice[TimelineEvent]:
