@@ -173,8 +173,10 @@ POLICIES := tests/end_to_end/test_policies.py
 # So that a second version that is missing fails its tests, which skip it where nobody has built one.
 SECOND_COLLECTOR = $$($(MAKE) --no-print-directory -s -C layers/collector second)
 # What tests start makes thousands of small folders, a tenth of its time on a disk: in memory, where there is enough and
-# programs may run. The folders that pytest gives to tests stay where they are.
-MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 6000000 {print $$6}')
+# programs may run. The folders that pytest gives to tests stay where they are. The folder's size says nothing of what is
+# free: a container may have a large one and little memory.
+FREE := $(shell awk '/^MemAvailable:/ && $$2 > 6000000 {print $$2}' /proc/meminfo 2>/dev/null)
+MEMORY := $(if $(FREE),$(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 6000000 {print $$6}'))
 SCRATCH := $(if $(shell grep ' /dev/shm .*noexec' /proc/mounts 2>/dev/null),/tmp,$(or $(MEMORY),/tmp))
 python-test:
 	@rm -rf "$(RECORDED_CALLS)"

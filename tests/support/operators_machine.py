@@ -1,7 +1,6 @@
 """The machine of an operator who gives `make deploy` and the like, against moto in the place of AWS.
 
-SAM and the container engine are stand-ins that write down what they were asked to do; SAM's also makes in moto what the
-stack would hold.
+SAM and the container engine are stand-ins that write down what they were asked to do; moto gets what SAM would deploy.
 """
 
 import json
@@ -12,7 +11,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from http.server import ThreadingHTTPServer
 from pathlib import Path
+from socketserver import StreamRequestHandler
 from typing import Any
 
 import boto3
@@ -23,6 +24,7 @@ from moto.core.responses import EmptyResult
 
 from headgate_local import aws_server, template
 from tests.support.aws import read_template
+from tests.support.listening import listening
 
 ROOT = template.PATH.parent
 VERSION = str(read_template().resolve({"Ref": "CollectorVersion"}))
@@ -53,7 +55,8 @@ with open({calls!r}, "a") as file:
     file.write(json.dumps(shown) + "\\n")
 {more}
 """
-# Leaves what a build leaves, and makes what the stack holds, with the parameters of the command, as SAM would.
+# Leaves what a build leaves. The process of the test does the rest: boto3 and its description of CloudFormation take a
+# third of a second in each process.
 OF_SAM = """\
 if arguments[0] == "build":
     import zstandard
@@ -63,31 +66,57 @@ if arguments[0] == "build":
     collector = folder / "CollectorLayer" / "collectors" / %r / "otelcol-contrib.zst"
     collector.parent.mkdir(parents=True, exist_ok=True)
     collector.write_bytes(zstandard.compress(b"a collector"))
-elif arguments[0] == "deploy":
-    import boto3
+else:
+    import socket
+    with socket.create_connection(("127.0.0.1", %d)) as asked:
+        asked.sendall(json.dumps(arguments).encode() + b"\\n")
+        if asked.makefile().read() != "done":
+            sys.exit("the stack was not changed")
+"""
+
+
+class Stacks(ThreadingHTTPServer):
+    """Changes the stack for the stand-in of SAM, which sends its arguments as a line of JSON and hears "done"."""
+
+    def __init__(self, body: Path) -> None:
+        self.body = body
+        super().__init__(("127.0.0.1", 0), _Command)
+
+
+class _Command(StreamRequestHandler):
+    def handle(self) -> None:
+        assert isinstance(self.server, Stacks)
+        arguments = json.loads(self.rfile.readline())
+        if arguments[0] == "deploy":
+            _deploy(arguments, json.loads(self.server.body.read_text()))
+        elif arguments[0] == "delete":
+            boto3.client("cloudformation").delete_stack(StackName=arguments[arguments.index("--stack-name") + 1])
+        self.wfile.write(b"done")
+
+
+def _deploy(arguments: list[str], body: dict[str, Any]) -> None:
+    """Make in moto what the stack holds, with the parameters of the command, as SAM would."""
     cloudformation = boto3.client("cloudformation")
-    given = dict(one.split("=", 1) for one in arguments[arguments.index("--parameter-overrides") + 1:])
-    given = {key: json.loads(value) for key, value in given.items()}
-    body = json.loads(pathlib.Path(%r).read_text())
+    named = dict(pair.split("=", 1) for pair in arguments[arguments.index("--parameter-overrides") + 1 :])
     stack_name = {"prod": "headgate", "dev": "headgate-dev"}[arguments[arguments.index("--config-env") + 1]]
     try:
         (there,) = cloudformation.describe_stacks(StackName=stack_name)["Stacks"]
+        known = {parameter["ParameterKey"]: parameter["ParameterValue"] for parameter in there["Parameters"]}
     except cloudformation.exceptions.ClientError:
-        there = None
-    known = {one["ParameterKey"]: one["ParameterValue"] for one in there["Parameters"]} if there else {}
-    values = {**{key: one["Default"] for key, one in body["Parameters"].items()}, **known, **given}
-    parameters = [{"ParameterKey": key, "ParameterValue": value} for key, value in values.items()]
-    about = dict(StackName=stack_name, TemplateBody=json.dumps(body), Parameters=parameters)
+        there, known = None, {}
+    values = {name: parameter["Default"] for name, parameter in body["Parameters"].items()} | known
+    values |= {name: json.loads(value) for name, value in named.items()}
+    about: dict[str, Any] = {
+        "StackName": stack_name,
+        "TemplateBody": json.dumps(body),
+        "Parameters": [{"ParameterKey": name, "ParameterValue": value} for name, value in values.items()],
+    }
     if "--no-execute-changeset" in arguments:
         cloudformation.create_change_set(**about, ChangeSetName="looked-at", ChangeSetType="UPDATE")
     elif there:
         cloudformation.update_stack(**about)
     else:
         cloudformation.create_stack(**about)
-elif arguments[0] == "delete":
-    import boto3
-    boto3.client("cloudformation").delete_stack(StackName=arguments[arguments.index("--stack-name") + 1])
-"""
 
 
 def stack_of_the_template() -> dict[str, Any]:
@@ -194,8 +223,9 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
     built = tmp_path / "built.yaml"
     built.write_text(json.dumps(BUILT))
     made = Machine(programs, tmp_path / "calls.jsonl", tmp_path / "build", body)
-    made.has("sam", OF_SAM % (str(built), VERSION, str(body)))
-    with pytest.MonkeyPatch.context() as patch, aws_server.running():
+    stacks = Stacks(body)
+    made.has("sam", OF_SAM % (str(built), VERSION, stacks.server_port))
+    with pytest.MonkeyPatch.context() as patch, aws_server.running(), listening(stacks):
         # moto lacks this call.
         patch.setattr(
             CloudFormationResponse, "update_termination_protection", _update_termination_protection, raising=False
