@@ -222,6 +222,7 @@ REFUSALS: dict[str, tuple[Callable[[list[Entry]], object], str]] = {
     ),
     "components under the hash of others": (with_components, "a list of components is not named by its hash"),
     "a group that runs version 9": (setting("fleets", "deployment#", version_number=9), "not hold 'version 9 of cfg_"),
+    "a token with the id of another": (setting("identity", "token", token_id=new_id("tok")), "not hold 'tok_"),
     "a number of 39 digits": (setting("fleets", "count", fleets=10**38), "an attribute has the type 'N'"),
     "33 lists in each other": (setting("fleets", "count", fleets=lists(33)), "an attribute has the type 'L'"),
 }
@@ -269,6 +270,14 @@ def exported(alone: template.Template, ann: Member, tmp_path: Path) -> Path:
 def is_large(entry: Entry) -> bool:
     """What a version has that is slow to read again and again."""
     return "object" in entry or str(entry.get("item", {}).get("item")).endswith("#00000002'}")
+
+
+def test_another_text_under_the_key_of_an_archived_one_is_in_the_way(exported: Path) -> None:
+    there = of(entries_of(exported), "versions", "yaml#") | {"content": {"B": zlib.compress(b"another text")}}
+    aws.dynamodb().put_item(TableName=settings().versions_table, Item=there)
+
+    with pytest.raises(restore.InTheWay, match="yaml#"):
+        restore.restore(exported, quietly)
 
 
 def test_without_the_key_of_the_seal_tokens_are_left_out_and_listed(exported: Path, ann: Member) -> None:

@@ -4,6 +4,7 @@ import base64
 import json
 import zlib
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,13 +12,17 @@ from httpx2 import Response
 
 from configurations.app import router as configurations_router
 from fleets.app import routers as fleets_routers
+from headgate.audit import service as audit
 from headgate.captures import service as captures
+from headgate.captures import store
 from headgate.captures.model import CaptureTarget
 from headgate.checker import Asker
 from headgate.foundation.settings import settings
 from headgate.storage import aws
+from headgate.storage.retry import LostRace
+from headgate.storage.table import transact
 from headgate_opamp import opamp_pb2 as wire
-from tests.support.fleet_of_agents import Clock, Fleet, make_fleet, now
+from tests.support.fleet_of_agents import Clock, Fleet, admin_of, make_fleet, now
 from tests.support.in_process import TestClient
 from tests.support.members import API, JoinWith, application
 from tests.support.opamp_agent import Agent
@@ -187,6 +192,9 @@ def test_captures_are_off_until_a_session_of_an_admin_allows_them(fleet: Fleet, 
     assert allow(fleet, allowed=True).json()["captures_allowed"] is True
     assert known(fleet, path)["captures_allowed"] is True
     assert start(fleet, deployment_id=None, instance_id=fleet.instances()[0]["id"]).status_code == 201
+    records = audit.records(admin_of(fleet), 100, None).entries
+    changes = [record.details for record in records if record.action == "deployment.captures_changed"]
+    assert changes == [{"allowed": "yes"}, {"allowed": "no"}, {"allowed": "yes"}]
 
 
 REFUSED: list[tuple[Mapping[str, object], str, str]] = [
@@ -320,6 +328,20 @@ def test_a_deleted_capture_leaves_nothing(fleet: Fleet, agent: Agent) -> None:
     assert objects_of(path) == []
     assert refused(fleet.member.http.get(path)) == (404, "capture_not_found")
     assert refused(fleet.member.http.get(f"{path}/sample")) == (404, "capture_not_found")
+
+
+def test_of_two_changes_of_the_same_capture_the_first_one_stays(fleet: Fleet, agent: Agent) -> None:
+    capture_id = started(fleet).rpartition("/")[2]
+    before = store.capture(fleet.id, capture_id)
+    assert before is not None
+    transact([store.changing(before, replace(before, error="first"))])
+
+    with pytest.raises(LostRace):
+        transact([store.changing(before, replace(before, error="second"))])
+
+    after = store.capture(fleet.id, capture_id)
+    assert after is not None
+    assert after.error == "first"
 
 
 def test_a_capture_is_kept_for_thirty_days(fleet: Fleet, agent: Agent, now: Clock) -> None:

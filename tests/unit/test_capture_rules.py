@@ -1,6 +1,7 @@
 """When a capture waits, runs and has failed, and what a sample of a host may hold."""
 
 import json
+import tracemalloc
 import zlib
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -126,3 +127,16 @@ def test_what_is_not_a_sample_is_refused_with_the_reason(
 ) -> None:
     with pytest.raises(NotASample, match=why):
         require_sample(sample, signal, records, 10)
+
+
+def test_a_sample_that_unpacks_to_far_more_takes_no_more_memory_than_one_may_have() -> None:
+    bomb = zlib.compress(bytes(64 * MOST_BYTES))
+    tracemalloc.start()
+    try:
+        with pytest.raises(NotASample, match="over 1,048,576 bytes"):
+            require_sample(bomb, "logs", 1, 10)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert most < 8 * MOST_BYTES

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Final, Literal
 
 import pytest
 
@@ -58,6 +58,32 @@ def test_the_text_is_looked_at_of_no_other_version_than_the_assigned_one(before_
     # The same text, and not the same object: hashes come out of tables and messages.
     assert transitions.to_check(reporting("".join(list(DESIRED.config_hash))), DESIRED)
     assert not transitions.to_check(reporting(before_or_after), DESIRED)
+
+
+@pytest.mark.parametrize(
+    ("result", "text_hash", "looks"),
+    [("applied", None, True), ("applied", "a" * 64, False), ("failed", "a" * 64, True)],
+)
+def test_the_text_of_a_version_that_was_applied_is_looked_at_once(
+    result: Literal["applied", "failed"], text_hash: str | None, looks: bool
+) -> None:
+    instance = reporting(DESIRED.config_hash)
+    # One that failed before it was assigned again.
+    outcome = ConfigOutcome.of(DESIRED, result, "", text_hash, revision=0)
+    instance = replace(instance, trials=instance.trials.with_outcome(outcome))
+
+    assert transitions.to_check(instance, DESIRED) is looks
+
+
+@pytest.mark.parametrize(("status", "message"), [("applied", transitions.ANOTHER_TEXT), ("applying", None)])
+def test_another_text_is_a_failure_once_the_host_says_that_it_is_applied(status: Status, message: str | None) -> None:
+    instance = reporting(DESIRED.config_hash, status=status)
+    host = replace(instance.reported.host, text_hash="b" * 64)
+    instance = replace(instance, reported=replace(instance.reported, host=host))
+    outcome = ConfigOutcome.of(DESIRED, "applied", "", "a" * 64)
+    instance = replace(instance, trials=instance.trials.with_outcome(outcome))
+
+    assert transitions.judged(instance, DESIRED).standing.message == message
 
 
 def test_a_collector_that_takes_no_configuration_is_told_so_only_where_one_is_assigned() -> None:
