@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from headgate.fleets.prices import Price
+from headgate.foundation.caller import Caller
 from headgate.instances.series import service
+from headgate.instances.series.costs import Costs, Export
 from web import charts
 from web.html import NOTHING, Html, html
 from web.parts import home, moment
 from web.table import Cell, Column, View, in_order, table
-
-if TYPE_CHECKING:
-    from headgate.fleets.prices import Price
-    from headgate.foundation.caller import Caller
-    from headgate.instances.series.costs import Costs, Export
 
 DAYS: Final = 7
 _CENT: Final = Decimal("0.01")

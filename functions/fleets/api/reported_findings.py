@@ -6,12 +6,13 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from fleets.api import reported_gaps
 from fleets.api.observed_wire import FindingsOut, FleetFindingOut, FleetFindingsOut
 from headgate.checker import Asker, collector_versions
 from headgate.configurations import pipelines
+from headgate.foundation.caller import Caller
 from headgate.foundation.errors import Unavailable
 from headgate.identity import checks
 from headgate.instances import adopting, observed
@@ -24,9 +25,6 @@ from headgate_engine.validation.checking import Parts
 from headgate_engine.validation.findings import ListedFinding, Severity, Source
 from headgate_engine.validation.model import CheckRequest, TooCostly
 from headgate_engine.wire.checks import ValidationResult
-
-if TYPE_CHECKING:
-    from headgate.foundation.caller import Caller
 
 MOST_CHECKED: Final = 20
 """Configurations of a fleet that are checked, those of most hosts first."""

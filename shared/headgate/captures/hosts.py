@@ -8,21 +8,18 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from datetime import datetime
+from typing import Final
 
 from headgate.captures import samples, store
 from headgate.captures.model import Capture
+from headgate.deployments.model import Deployment
 from headgate.foundation.log import logger
+from headgate.instances.model import Instance
+from headgate.instances.orders.captured import CaptureNews, OpenCapture, Reason
 from headgate.instances.timeline import events as timeline
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from headgate.deployments.model import Deployment
-    from headgate.instances.model import Instance
-    from headgate.instances.orders.captured import CaptureNews, OpenCapture, Reason
-    from headgate.instances.timeline.model import TimelineEvent
-    from headgate.storage.table import Write
+from headgate.instances.timeline.model import TimelineEvent
+from headgate.storage.table import Write
 
 
 @dataclass(frozen=True, slots=True)

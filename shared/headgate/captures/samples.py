@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from headgate_engine.collector import StableSignal
+from headgate_engine.collector import StableSignal
 
 MOST_BYTES: Final = 1 << 20
 DEEPEST: Final = 48

@@ -9,22 +9,19 @@ from __future__ import annotations
 import base64
 import hashlib
 import secrets
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
 
 from headgate.audit import service as audit
 from headgate.deployments import delivery_store as store
 from headgate.deployments.environment import InstallCode
+from headgate.deployments.model import Deployment
 from headgate.foundation import clock, errors
+from headgate.foundation.caller import Caller
+from headgate.foundation.principal import Actor
 from headgate.storage.retry import retried
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from headgate.deployments.model import Deployment
-    from headgate.foundation.caller import Caller
-    from headgate.foundation.principal import Actor
-    from headgate.storage.table import Write
+from headgate.storage.table import Write
 
 MOST: Final = 100
 """Deliveries of secrets in clear that a command may be composed for."""

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
 
 from headgate.events import keys, store
 from headgate.events.model import About, Event, EventType, event
-from headgate.storage.table import TRANSACTION_ITEMS, transact
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from headgate.storage.table import Write
+from headgate.storage.table import TRANSACTION_ITEMS, Write, transact
 
 # A sweep takes so many of a shard; what is more waits for the next one.
 _MOST: Final = 2_000

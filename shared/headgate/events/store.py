@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from headgate.events import keys
 from headgate.events.model import Event
 from headgate.foundation import clock
+from headgate.storage.items import Item
 from headgate.storage.stored import Stored
+from headgate.storage.table import Write
 from headgate.storage.table import events as table
-
-if TYPE_CHECKING:
-    from headgate.storage.items import Item
-    from headgate.storage.table import Write
 
 _EVENTS: Final = Stored(Event, names={"id": "event_id"}, flat=["about"])
 

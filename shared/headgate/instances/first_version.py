@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import yaml
 
 from headgate.configurations.documents import Unreadable, document
+from headgate.configurations.model import Version
+from headgate.deployments.model import Deployment
 from headgate.foundation import errors
 from headgate.instances import adopting
+from headgate.instances.model import Instance
 from headgate.instances.reported import effective
 from headgate.instances.reported.suitability import Unsuited, UnsuitedHosts, hosts_of
-
-if TYPE_CHECKING:
-    from headgate.configurations.model import Version
-    from headgate.deployments.model import Deployment
-    from headgate.instances.model import Instance
 
 MOST_HOSTS: Final = 20
 """Hosts that are named."""

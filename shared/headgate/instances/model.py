@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from headgate.deployments.model import Deployment
+from headgate.deployments.versions import VariablesRevision
 from headgate.foundation import errors
 from headgate.foundation.ids import encode_id, new_uuid
 from headgate.instances.counting.watch import NOT_MEASURED, Measurements
@@ -17,10 +19,6 @@ from headgate.instances.reported.model import NEVER_CONFIGURED, NOTHING_REPORTED
 from headgate.instances.state.intervals import QUICK_SECONDS
 from headgate.instances.state.model import InstanceState, day_of, forgotten, mark_of, shown, stale
 from headgate.instances.timeline.model import NOTHING_NOTED, Noted
-
-if TYPE_CHECKING:
-    from headgate.deployments.model import Deployment
-    from headgate.deployments.versions import VariablesRevision
 
 
 def instance_id(uid: bytes) -> str:

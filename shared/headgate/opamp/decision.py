@@ -8,33 +8,30 @@ from __future__ import annotations
 
 import math
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 from headgate.captures import hosts as captures
 from headgate.captures.hosts import NOTHING_HEARD, CaptureChange
+from headgate.captures.model import Capture
+from headgate.deployments.model import Deployment
+from headgate.deployments.running import RunningRollout
 from headgate.instances import model
 from headgate.instances.counting import measuring
+from headgate.instances.counting.watch import Measurements
 from headgate.instances.desired import offers, trials
+from headgate.instances.desired.model import Desired
 from headgate.instances.model import Contact, HostIdentity, Instance
 from headgate.instances.orders.model import PendingOrder
+from headgate.instances.reported.model import AgentReport
 from headgate.instances.state import transitions
 from headgate.instances.state.intervals import QUICK_SECONDS, longest, unwritten
 from headgate.instances.timeline import events as timeline
 from headgate.instances.timeline import notices
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from headgate.captures.model import Capture
-    from headgate.deployments.model import Deployment
-    from headgate.deployments.running import RunningRollout
-    from headgate.instances.counting.watch import Measurements
-    from headgate.instances.desired.model import Desired
-    from headgate.instances.reported.model import AgentReport
-    from headgate.instances.timeline.model import TimelineEvent
-    from headgate.instances.timeline.notices import Notice
+from headgate.instances.timeline.model import TimelineEvent
+from headgate.instances.timeline.notices import Notice
 
 FULL_STATE_EVERY: Final = timedelta(hours=1)
 """A message that was lost while nothing was under way is made up for within this time."""

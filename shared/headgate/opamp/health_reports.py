@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from headgate.instances.reported.health_tree import (
     DEEPEST,
@@ -17,9 +17,7 @@ from headgate.instances.reported.health_tree import (
     PartHealth,
 )
 from headgate.opamp.reasons import reason
-
-if TYPE_CHECKING:
-    from headgate_opamp.opamp_pb2 import ComponentHealth
+from headgate_opamp.opamp_pb2 import ComponentHealth
 
 MOST_SECONDS: Final = 0.3
 """Processor time for taking secrets out of the errors of one report; those that are left then are redacted whole."""

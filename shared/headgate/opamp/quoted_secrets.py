@@ -6,18 +6,15 @@ The host's supervisor takes out what has the form of a secret; here are the valu
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import quote
 
 from headgate.deployments import variables
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from headgate.deployments.model import Deployment
-    from headgate.instances.model import Instance
-    from headgate.instances.reported.model import AgentReport
+from headgate.deployments.model import Deployment
+from headgate.instances.model import Instance
+from headgate.instances.reported.model import AgentReport
 
 SHORTEST: Final = 6
 """Characters of a secret that is looked for: a shorter one would be in any text."""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from headgate.instances.reported.model import Cause
+from headgate.instances.reported.model import Cause
 
 LONGEST: Final = 2_000
 # Enough for a message that is repeated; a longer text is cut before it is searched.

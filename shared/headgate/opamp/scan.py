@@ -7,13 +7,12 @@ this service reads go on to the protobuf classes, counted before, in a time that
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
+
+from google.protobuf.message import Message
 
 from headgate.instances.reported.health_tree import DEEPEST, MOST_PARTS
 from headgate_opamp import opamp_pb2 as wire
-
-if TYPE_CHECKING:
-    from google.protobuf.message import Message
 
 MOST_FIELDS: Final = 200
 """Limit for one message; a supervisor sends about ten."""

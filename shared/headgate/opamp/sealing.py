@@ -9,24 +9,20 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from headgate.deployments import variables as stored
+from headgate.deployments.model import Deployment
 from headgate.fleets import service as fleets
 from headgate.fleets import tokens
+from headgate.fleets.model import FleetToken
 from headgate.foundation.principal import Actor
+from headgate.instances.desired.model import Desired
+from headgate.instances.model import Instance
 from headgate.instances.reported.host_key import sealed_for
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from headgate.deployments.model import Deployment
-    from headgate.fleets.model import FleetToken
-    from headgate.instances.desired.model import Desired
-    from headgate.instances.model import Instance
-    from headgate.storage.table import Write
-
+from headgate.storage.table import Write
 
 _MOST_GROUPS: Final = 8
 

@@ -7,16 +7,13 @@ adds it to the address that it reports to.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from datetime import datetime
 
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from headgate.deployments.model import Deployment
-    from headgate.deployments.programs import Program
-    from headgate.fleets.model import FleetToken
-    from headgate.instances.desired.model import Desired
-    from headgate.instances.model import Instance
+from headgate.deployments.model import Deployment
+from headgate.deployments.programs import Program
+from headgate.fleets.model import FleetToken
+from headgate.instances.desired.model import Desired
+from headgate.instances.model import Instance
 
 
 def collector(

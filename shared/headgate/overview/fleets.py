@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from headgate.foundation.caller import Caller
 from headgate.instances import service as instances
+from headgate.instances.counting.fleets import CountedFleet
 from headgate.instances.service import InstanceFilter, SeenInstance
+from headgate.instances.state.model import InstanceState
 from headgate.overview.model import Notice, NoticeKind, Recent
 from headgate.rollouts import service as rollouts
-
-if TYPE_CHECKING:
-    from headgate.foundation.caller import Caller
-    from headgate.instances.counting.fleets import CountedFleet
-    from headgate.instances.state.model import InstanceState
-    from headgate.rollouts.model import Rollout, Status
+from headgate.rollouts.model import Rollout, Status
 
 MOST_FLEETS: Final = 3
 """Fleets whose failed collectors are told by name, those with the most first."""

@@ -7,10 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from threading import Lock
-from typing import TYPE_CHECKING, Final, Generic, Literal, TypeVar
+from typing import Final, Generic, Literal, TypeVar
 
-if TYPE_CHECKING:
-    from headgate.instances.counting.fleets import CountedFleet
+from headgate.instances.counting.fleets import CountedFleet
 
 NoticeKind = Literal[
     "rollback_failed",

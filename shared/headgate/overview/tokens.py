@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from headgate.instances.counting.fleets import CountedFleet
 from headgate.overview.model import Notice
-
-if TYPE_CHECKING:
-    from headgate.instances.counting.fleets import CountedFleet
 
 SOON: Final = timedelta(days=14)
 _MOST: Final = 10

@@ -11,13 +11,14 @@ import json
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from headgate.events.messages import Message
 from headgate.foundation import clock
 from headgate.foundation.log import logger
 from headgate.foundation.settings import settings
 from headgate.storage import sealed
+from headgate.storage.table import Write
 from headgate.webhooks import addresses, bodies, queue, sending, signing, store
 from headgate.webhooks.model import (
     OVERDUE,
@@ -33,9 +34,6 @@ from headgate.webhooks.model import (
 )
 from headgate.webhooks.queue import Ticket
 from headgate.webhooks.sending import Sent
-
-if TYPE_CHECKING:
-    from headgate.storage.table import Write
 
 _MOST_ATTEMPTS: Final = 24
 """The most attempts of a delivery that are listed: those of two rounds."""

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from headgate.foundation.page import Slice
 from headgate.storage import idempotent_create
+from headgate.storage.items import Item
 from headgate.storage.stored import Stored
-from headgate.storage.table import ConditionFailed, transact, write
+from headgate.storage.table import ConditionFailed, Write, transact, write
 from headgate.storage.table import events as table
 from headgate.webhooks import keys
 from headgate.webhooks.model import KEPT, MOST_WEBHOOKS, Delivery, Webhook, WebhookLimitReached
-
-if TYPE_CHECKING:
-    from headgate.foundation.page import Slice
-    from headgate.storage.items import Item
-    from headgate.storage.table import Write
 
 _WEBHOOKS: Final = Stored(Webhook, names={"id": "webhook_id"})
 _DELIVERIES: Final = Stored(Delivery, names={"id": "delivery_id"})

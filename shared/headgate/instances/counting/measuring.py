@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from headgate.deployments.running import RunningRollout
 from headgate.instances.counting.watch import Departure, Measurements, Sums, Watch
-
-if TYPE_CHECKING:
-    from headgate.deployments.running import RunningRollout
-    from headgate.instances.desired.model import Desired
-    from headgate.instances.model import Instance
-    from headgate.instances.reported.host import HostCounters, HostReport
+from headgate.instances.desired.model import Desired
+from headgate.instances.model import Instance
+from headgate.instances.reported.host import HostCounters, HostReport
 
 # Longer ago says little of now, so what was before counts half from then on.
 _BEFORE_SECONDS: Final = 900

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from headgate.deployments.running import RunningRollout
-    from headgate.instances.reported.host import HostCounters
+from headgate.deployments.running import RunningRollout
+from headgate.instances.reported.host import HostCounters
 
 
 @dataclass(frozen=True, slots=True)

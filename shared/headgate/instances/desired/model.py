@@ -6,14 +6,12 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
+from headgate.deployments.model import Deployment
 from headgate.deployments.programs import Program
+from headgate.deployments.running import RunningRollout
 from headgate.deployments.versions import Assignment, HealthyVersion, Ran, VariablesRevision
-
-if TYPE_CHECKING:
-    from headgate.deployments.model import Deployment
-    from headgate.deployments.running import RunningRollout
 
 
 @dataclass(frozen=True, slots=True)

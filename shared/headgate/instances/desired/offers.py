@@ -6,16 +6,13 @@ Nothing, if its host cannot be moved to another collector by Headgate: then a pe
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from datetime import datetime
+from typing import Final
 
+from headgate.deployments.programs import Program
+from headgate.deployments.versions import VariablesRevision
 from headgate.instances.desired.model import ConfigOutcome, Desired
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from headgate.deployments.programs import Program
-    from headgate.deployments.versions import VariablesRevision
-    from headgate.instances.model import Instance
+from headgate.instances.model import Instance
 
 _SYSTEMS: Final = {"windows": "Windows", "macos": "macOS"}
 

@@ -5,20 +5,17 @@ A version is proved good by running healthily for a time, while it passes on mos
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
+from headgate.deployments.model import Deployment
 from headgate.deployments.versions import HealthyVersion
 from headgate.foundation.settings import settings
 from headgate.instances.desired.model import NOTHING, ConfigOutcome, Desired, Trials
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from headgate.deployments.model import Deployment
-    from headgate.instances.model import Instance
-    from headgate.instances.reported.model import AgentReport, Cause, Health, ReportedConfig
+from headgate.instances.model import Instance
+from headgate.instances.reported.model import AgentReport, Cause, Health, ReportedConfig
 
 NEVER_HEALTHY: Final = "Its collector did not become healthy within a minute"
 _MESSAGE: Final = 2_000

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from headgate.configurations import pipelines
+from headgate.configurations.model import Version
 from headgate.foundation import clock
 from headgate.instances import store
+from headgate.instances.model import Instance
 from headgate.instances.reported import components
 from headgate.instances.reported.host import GATES_LABEL
-
-if TYPE_CHECKING:
-    from headgate.configurations.model import Version
-    from headgate.instances.model import Instance
 
 # A page of the table: what is warned of needs no exact number.
 _MOST_READ: Final = 1_000

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
+from headgate.deployments.versions import Assignment
+from headgate.instances.desired.model import Desired
+from headgate.instances.model import Instance
 from headgate.instances.timeline.model import Moment
-
-if TYPE_CHECKING:
-    from headgate.deployments.versions import Assignment
-    from headgate.instances.desired.model import Desired
-    from headgate.instances.model import Instance
 
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from headgate.events import service as events
 from headgate.events.model import About, EventType
+from headgate.instances.model import Instance
 from headgate.instances.state.model import mark_of, silent_from, stale
-
-if TYPE_CHECKING:
-    from headgate.instances.model import Instance
-    from headgate.instances.timeline.model import InstanceEvent, TimelineEvent
-    from headgate.storage.table import Write
+from headgate.instances.timeline.model import InstanceEvent, TimelineEvent
+from headgate.storage.table import Write
 
 Notice = EventType
 
