@@ -19,7 +19,7 @@ from headgate.foundation import errors
 from headgate.foundation.caller import Caller
 from headgate.identity import checks
 from headgate.version_tests import service as version_tests
-from headgate_engine.errors import FieldError, Unavailable
+from headgate_engine.errors import Unavailable
 from headgate_engine.setting import Setting, edited
 from headgate_engine.validation import service as validation
 from headgate_engine.validation.model import ValidationResult
@@ -70,7 +70,7 @@ def variables(text: str) -> dict[str, str]:
             name, separator, value = line.partition("=")
             if not separator:
                 message = f"Line {number} has no =: write NAME=VALUE"
-                raise errors.Invalid(message, [FieldError(("form", "env"), message)])
+                raise errors.Invalid(message, at=("form", "env"))
             env[name.strip()] = value
     return model_of(_TypedVariables, {"env": env}).env
 

@@ -91,4 +91,4 @@ def read_minute(text: str, field: str) -> datetime:
         return datetime.strptime(text[:16], _MINUTE).replace(tzinfo=UTC)
     except ValueError:
         message = "Give a time in UTC, such as 2026-11-20T19:32"
-        raise errors.Invalid(message, [errors.FieldError(("form", field), message)]) from None
+        raise errors.Invalid(message, at=("form", field)) from None

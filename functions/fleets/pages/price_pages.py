@@ -56,7 +56,7 @@ def _asked(posted: MemberPage) -> Mapping[str, object]:
     for place, words in enumerate(lines):
         if len(words) != _WORDS:
             message = "Give an exporter, a host or *, an amount, and gigabyte or million_records"
-            raise errors.Invalid(message, [errors.FieldError(("body", "prices", place), message)])
+            raise errors.Invalid(message, at=("body", "prices", place))
     return {
         "currency": posted.form.get("currency", "").strip(),
         "prices": [

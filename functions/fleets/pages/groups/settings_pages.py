@@ -125,9 +125,10 @@ def _labels_typed(posted: MemberPage) -> Mapping[str, object]:
     for each in filter(None, map(str.strip, posted.form.get("labels", "").split(","))):
         key, is_given, value = map(str.strip, each.partition("="))
         if not is_given:
-            raise _wrong(f"Write each label as KEY=VALUE, with commas between them; this is not one: {each[:100]}")
+            message = f"Write each label as KEY=VALUE, with commas between them; this is not one: {each[:100]}"
+            raise errors.Invalid(message, at=("form", "labels"))
         if key in labels:
-            raise _wrong(f"The label {key[:100]} is given twice")
+            raise errors.Invalid(f"The label {key[:100]} is given twice", at=("form", "labels"))
         labels[key] = value
     return {"labels": labels}
 
@@ -154,10 +155,6 @@ command(
     refusals=(errors.Conflict,),
 )
 command(router, f"{_PATH}/clear", groups.change_deployment, _THIS, body=lambda _: {"configuration_id": None})
-
-
-def _wrong(message: str) -> errors.Invalid:
-    return errors.Invalid(message, [errors.FieldError(("form", "labels"), message)])
 
 
 def _clear(group: Deployment, path: str, csrf: Html) -> Html:

@@ -34,7 +34,7 @@ def change_of(form: Mapping[str, str]) -> Mapping[str, object]:
     if label:
         key, sign, value = label.partition("=")
         if not sign:
-            raise errors.Invalid(_LABEL, [errors.FieldError(("form", "set_label"), _LABEL)])
+            raise errors.Invalid(_LABEL, at=("form", "set_label"))
         body["labels"] = {key.strip(): value.strip() or None}
     if group:
         body["deployment_id"] = None if group == _BACK else group
