@@ -1,13 +1,17 @@
 """Deleting, archiving and restoring configurations: what each allows, what stands against it, and races."""
 
 import threading
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from typing import Any
 
 import pytest
 from httpx2 import Response
 
 from configurations.app import router
+from headgate.configurations import store
+from headgate.configurations.model import Configuration
 from headgate.storage import table
 from tests.support import configurations as cfg
 from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, now
@@ -192,6 +196,22 @@ def test_an_archive_racing_an_assignment_never_leaves_an_archived_configuration_
             assert {archived, assigned} == {200, 409}
             assert appending.result().status_code in ({201, 409} if archived == 200 else {201})
             fleet.assign(None)
+
+
+def test_a_configuration_that_is_deleted_while_it_is_renamed_is_not_found(
+    ann: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configuration_id = cfg.create(ann)
+    describe = store.describe
+
+    def late(before: Configuration, changes: Mapping[str, str | None], at: datetime) -> Configuration:
+        assert delete(ann, configuration_id).status_code == 204
+        return describe(before, changes, at)
+
+    monkeypatch.setattr(store, "describe", late)
+
+    renamed = ann.http.patch(f"{API}/configurations/{configuration_id}", json={"name": "Renamed"})
+    assert refused(renamed) == (404, "configuration_not_found")
 
 
 def test_a_publication_racing_a_deletion_leaves_a_whole_configuration_or_none(ann: Member) -> None:

@@ -171,6 +171,7 @@ def create(
     return configuration, first
 
 
+@retried
 def describe(caller: Caller, configuration_id: str, changes: Mapping[str, str | None]) -> Configuration:
     """Change `name`, `description` and `managed_by`, whichever are given. Raises ConfigurationNotFound, NotTheOwner."""
     before = _changeable(caller, configuration_id)

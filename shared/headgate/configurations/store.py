@@ -15,7 +15,8 @@ from headgate.foundation.page import Slice
 from headgate.foundation.principal import Principal
 from headgate.storage import idempotent_create, items, large_texts, table
 from headgate.storage.items import Item, Value
-from headgate.storage.table import Write
+from headgate.storage.retry import LostRace
+from headgate.storage.table import ConditionFailed, Write
 
 _EXISTS: Final = "attribute_exists(organization_id)"
 _IN_USE: Final = f"{_EXISTS} AND attribute_not_exists(archived_at)"
@@ -210,9 +211,15 @@ def publish(owner: Configuration, before: Version, after: Version, *beside: Writ
 
 
 def describe(before: Configuration, changes: Mapping[str, str | None], at: datetime) -> Configuration:
-    """Change `name`, `description` and `managed_by`, if given (None removes one); one conditional update."""
+    """Change `name`, `description` and `managed_by`, if given (None removes one); one conditional update.
+
+    Raises LostRace if the configuration is deleted.
+    """
     update = _touch(before, at, _EXISTS, changes, {})
-    return CONFIGURATIONS.read(table.write(update, "ALL_NEW"))
+    try:
+        return CONFIGURATIONS.read(table.write(update, "ALL_NEW"))
+    except ConditionFailed as error:
+        raise LostRace from error
 
 
 def assigned(configuration: Configuration) -> Write:
