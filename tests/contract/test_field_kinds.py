@@ -273,10 +273,13 @@ def test_a_key_of_another_installed_version_is_named_with_it(join: JoinWith) -> 
         ),
         "mistyped": of("debug: {verbosty: normal}"),
     }
+    texts["inside"] = "config:\n  " + texts["later"].replace("\n", "\n  ")
 
     told = checked(ann, texts, "?lint=true")
 
-    assert told["later"]["errors"][0]["message"].endswith(f"; collector {later} knows it, and 0.139.0 does not yet")
+    for finding in (told["later"]["errors"][0], told["inside"]["wrapped"]["errors"][0]):
+        assert finding["message"].endswith(f"; collector {later} knows it, and 0.139.0 does not yet")
+        assert finding["cause"] == {"kind": "newer_release", "names": ["metric_conditions"], "instead": ""}
     assert told["mistyped"]["errors"][0]["message"].endswith('; did you mean "verbosity"?')
 
 

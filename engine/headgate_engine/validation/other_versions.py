@@ -43,26 +43,33 @@ def explained(result: ValidationResult, *, asker: Asker) -> ValidationResult:
 
     Versions that cannot be asked are passed over.
     """
+    lists = [part for part in (result, result.wrapped) if part]
     paths = {
         _path(finding): None
-        for finding in (*result.errors, *result.warnings)
+        for part in lists
+        for finding in (*part.errors, *part.warnings)
         if finding.code in _ABOUT_KEYS and _is_open(finding)
     }
-    if not paths:
-        return result
-    words = _words([*paths][:_MOST_KEYS], result.version, asker)
+    words = _words([*paths][:_MOST_KEYS], result.version, asker) if paths else {}
     if not words:
         return result
+    wrapped = result.wrapped and replace(
+        result.wrapped,
+        errors=_explained(result.wrapped.errors, words),
+        warnings=_explained(result.wrapped.warnings, words),
+    )
     return replace(
-        result,
-        errors=[_with(finding, words) for finding in result.errors],
-        warnings=[_with(finding, words) for finding in result.warnings],
+        result, errors=_explained(result.errors, words), warnings=_explained(result.warnings, words), wrapped=wrapped
     )
 
 
 _Path = tuple[str, ...]
 # The words for the message, and the same as data.
 _Told = tuple[str, Cause]
+
+
+def _explained(findings: Sequence[Finding], words: Mapping[_Path, _Told]) -> list[Finding]:
+    return [_with(finding, words) for finding in findings]
 
 
 def _path(finding: Finding) -> _Path:
