@@ -38,10 +38,12 @@ def headline(report: shapes.UpgradeReport) -> str:
     changed = ", ".join(_changed(report))
     notes = [*_not_compared(report), *([changed] if changed else [])]
     more = "".join(f"; {note}" for note in notes)
-    if new:
+    # What the source refuses does not break by moving: an error of one version may hide what the next one says.
+    if new and verdict["from"]["valid"] is not False:
         return f"breaks on {target}: {counted(new, 'new error')}{more}"
     if known:
-        return f"is invalid on {target}, and on {source} already: {counted(known, 'error')}{more}"
+        of_which = f", of which {new} {'is' if new == 1 else 'are'} new" if new else ""
+        return f"is invalid on {target}, and on {source} already: {counted(known, 'error')}{of_which}{more}"
     if breaks(report):
         return f"is not fully checked: this build of {target} lacks the {lacking(report)}{more}"
     if verdict["from"]["valid"] is False:
