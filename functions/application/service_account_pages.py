@@ -176,7 +176,7 @@ def create_token(here: Here, service_account_id: ServiceAccountId, form: Form) -
             owner=form.get("owner", "").strip() or None,
             by=here.caller,
         )
-    except (errors.Invalid, OwnerNotFound) as error:
+    except errors.Invalid as error:
         return _page_of(replace(here, form=form, refused=error), shown, view)
     return _page_of(here, replace(shown, tokens=[*shown.tokens, token]), view, html(_VALUE, value=value))
 
@@ -200,7 +200,8 @@ def _page_of(here: MemberPage, shown: _Account, view: View, value: Html = NOTHIN
     path = f"{here.home}/service-accounts/{account.id}"
     rows = [_token_row(csrf, path, token) for token in in_order(view, shown.tokens, _TOKEN_COLUMNS)]
     removed = html(_REMOVED, again=action(f"{path}/add", csrf, "Make it a member again", "plain"))
-    holder = f"The address of the member who is to use it; you, {here.caller.name}, if empty. Neither of you can then "
+    hint = f"The address of the member who is to use it; you, {here.caller.name}, if empty. "
+    hint += "Neither of you can then approve a rollout that it starts"
     content = html(
         _TOKENS,
         id=here.caller.organization_id,
@@ -210,9 +211,7 @@ def _page_of(here: MemberPage, shown: _Account, view: View, value: Html = NOTHIN
         path=path,
         csrf=csrf,
         name_field=fields.text("name", "Name", most=200),
-        owner=fields.text(
-            *("owner", "Held by"), most=254, required=False, hint=f"{holder}approve a rollout that it starts"
-        ),
+        owner=fields.text("owner", "Held by", most=254, required=False, hint=hint),
         lifetimes=options(_LIFETIMES, here.form.get("days", "")),
         write=Html(" checked") if here.form.get("write_access") == "yes" else NOTHING,
         tokens=table(_TOKEN_COLUMNS, rows, view=view) if rows else nothing_yet(_TOKENS_FOR, _NONE_YET),

@@ -77,7 +77,12 @@ def list_configurations(
         sort=hidden("sort", view.sort) if view.sort else NOTHING,
         chips=chips(path, typed, _LABELS, {"archived": _ARCHIVED[kind]}),
         list=listing(
-            *(view, listed, _COLUMNS, rows, "configuration", nothing_yet(_WHAT_FOR, html(_FIRST, home=here.home))),
+            view,
+            listed,
+            _COLUMNS,
+            rows,
+            "configuration",
+            nothing_yet(_WHAT_FOR, html(_FIRST, home=here.home)),
             filters=typed,
             no_match=_NO_MATCH,
             above=_change(path, here.csrf) if any(row.choice for row in rows) else NOTHING,

@@ -68,7 +68,9 @@ def list_runs(
     listed: Listed[ListedRun] = Listed([]) if problem else _read(caller, view, configuration_id, filters)
     suggestions = [entry.name for entry in configurations.visible(caller, 100, None, "all").entries]
     field = Fields(filters, {"configuration": problem}).suggested(
-        *("configuration", "Configuration", [*dict.fromkeys(suggestions)]),
+        "configuration",
+        "Configuration",
+        [*dict.fromkeys(suggestions)],
         most=200,
         required=False,
         hint="Its name, or its id",

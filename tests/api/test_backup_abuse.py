@@ -134,6 +134,10 @@ def setting(table: str, start: str, **attributes: items.Value) -> Callable[[list
     return lambda entries: of(entries, table, start).update(encoded(attributes))
 
 
+def without(start: str, attribute: str) -> Callable[[list[Entry]], None]:
+    return lambda entries: of(entries, "fleets", start).pop(attribute)
+
+
 def with_long_rule(entries: list[Entry]) -> None:
     stored = of(entries, "identity", "policies")
     settings = json.loads(stored["settings"]["S"])
@@ -185,6 +189,8 @@ FORGERIES: dict[str, Callable[[list[Entry]], object]] = {
     "sessions that end in the future": setting("identity", "user", sessions_ended_at="2096-01-01T00:00:00.000Z"),
     "a fleet token of the billionth generation": setting("fleets", "fleet#", token_generation=10**9),
     "a group token of the billionth generation": setting("fleets", "deployment#", token_generation=10**9),
+    "variables of a group without any": without("env#", "variables"),
+    "a group without its volume mounts": without("deployment#", "volume_mounts"),
     "an attribute that nothing reads": setting("identity", "member#", surprise="1"),
     "a number of a billion digits": lambda entries: of(entries, "fleets", "count").update(fleets={"N": "1e999999999"}),
     "a number that is text": lambda entries: of(entries, "fleets", "count").update(fleets={"S": "1"}),

@@ -31,6 +31,13 @@ _PLACES = {
     "identity": "IdentityTable",
 }
 OTHERS = [new_id("org"), new_id("cfg"), new_id("flt"), new_id("dep"), new_id("usr"), "install/manifest.json", "", "#"]
+BINARY = {
+    ("Configuration of observed collectors", "text"),
+    ("Health of a collector's parts", "tree"),
+    ("Instance", "totals"),
+    ("Text of a version", "content"),
+    *(("Webhook", name) for name in ("target", "secret", "previous_secret")),
+}
 VALUES = st.one_of(
     st.sampled_from(OTHERS),
     st.text(max_size=12),
@@ -52,6 +59,26 @@ def test_kinds_of_records_have_the_attributes_of_the_page() -> None:
         for kind in KINDS
         if listed[_PLACES[kind.table], kind.title] != {*kind.required, *kind.optional}
     } == {}
+
+
+def test_what_every_record_has_is_required_though_its_class_has_a_default() -> None:
+    required = {kind.title: {*kind.required} for kind in KINDS}
+
+    assert required["Labels that select hosts"] >= {"selectors"}
+    assert required["Revision of a deployment's variables"] >= {"variables"}
+    assert required["Instance"] >= {"judged", "told_seconds", "accepts_config", "outcomes", "reported_status"}
+
+
+def test_a_binary_attribute_is_known_to_be_no_secret_or_to_be_closed_for_an_archive() -> None:
+    """Sealed values are bytes, and attributes of a stored class leave with its items: a new one is looked at here."""
+    binary = {
+        (kind.title, name)
+        for kind in KINDS
+        for name, check in {**kind.required, **kind.optional}.items()
+        if check(b"a")
+    }
+
+    assert binary == BINARY
 
 
 def test_a_removed_variable_may_have_any_name() -> None:

@@ -10,7 +10,9 @@ from headgate.deployments import assignments
 from headgate.fleets import keys, tokens
 from headgate.fleets import service as fleets
 from headgate.instances import deletion, store
+from headgate.instances.counting import admission
 from headgate.storage import table
+from headgate.storage.retry import LostRace
 from tests.support.deployments import add
 from tests.support.fleet_of_agents import Clock, Fleet, admin_of, ann, fleet, now
 from tests.support.fleets import create as create_fleet
@@ -174,6 +176,24 @@ def test_a_host_that_appears_while_its_group_or_fleet_is_deleted_is_seen(
     assert refused(delete(fleet, path)) == (409, "still_reports")
     monkeypatch.undo()
     assert len(fleet.instances()) == 1
+
+
+def test_a_host_that_joins_after_the_room_was_read_fails_its_removal(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    get, joined = table.Table.get, list[str]()
+
+    def joins_after(read: table.Table, key: table.Key, *attributes: str) -> Any:
+        item = get(read, key, *attributes)
+        if key == keys.room(fleet.id) and not joined:
+            joined.append("web-1")
+            fleet.agent(host_name="web-1").start()
+        return item
+
+    monkeypatch.setattr(table.Table, "get", joins_after)
+    removal = admission.removal(fleet.id)
+    with pytest.raises(LostRace):
+        table.transact([removal])
 
 
 def test_hosts_and_a_deletion_at_once_leave_all_or_nothing(fleet: Fleet) -> None:

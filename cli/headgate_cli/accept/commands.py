@@ -65,7 +65,6 @@ def accept(
       headgate accept --only versions,verdicts.valid
       headgate accept --report report
     """
-
     chosen = _chosen(ALL, only)
     if lists:
         if as_json:
@@ -126,12 +125,10 @@ def _session(url: str) -> Credential:
 
 
 def _admin(session: Credential) -> Admin:
-
     return Admin(HttpApi(session), HttpApi(session, base=APPLICATION))
 
 
 def _run(inputs: Given, api: Api, chosen: Sequence[PromiseCheck], session: Credential | None) -> Result:
-
     count = 0
 
     def show(outcome: PromiseOutcome) -> None:
@@ -151,7 +148,6 @@ def _run(inputs: Given, api: Api, chosen: Sequence[PromiseCheck], session: Crede
 
 
 def _tell(result: Result, folder: Path | None, *, as_json: bool) -> None:
-
     if folder:
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -170,7 +166,6 @@ def _tell(result: Result, folder: Path | None, *, as_json: bool) -> None:
 
 
 def _remove(writes: Credential, session: Credential | None, *, as_json: bool) -> None:
-
     redacted = SecretRedaction([writes.value, *([session.value] if session else [])])
     remaining = remains.remove(HttpApi(writes), OF_ANY_RUN, admin=_admin(session) if session else None)
     left = [redacted(sentence) for sentence in remaining]

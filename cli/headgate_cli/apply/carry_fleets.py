@@ -137,7 +137,8 @@ def remember(recorder: Recorder, desired: FolderContent, current: ServerContent)
         entries: Mapping[str, StateEntry] = getattr(recorder.state, kind)
         for key, entry in list(entries.items()):
             created = known.get(key)
-            if created is None and key not in desired.fleets:
+            # The folder has no ids of fleets, with which the keys of groups begin.
+            if created is None and (kind == _GROUPS or key not in desired.fleets):
                 recorder.set(kind, key, None)
             elif created and not entry.id:
                 ours = created.managed_by == current.caller.mark

@@ -145,14 +145,11 @@ def get_variables_of_hosts(fleet_id: FleetId, deployment_id: DeploymentId, calle
     """The revisions of the stored variables that run on hosts, and the hosts that a rollout cannot reach."""
     group, stored, hosts = variable_hosts(caller, fleet_id, deployment_id)
     counted = sorted(hosts.running.items(), key=lambda each: each[0] or 0, reverse=True)
-    return EnvHostsOut(
+    return EnvHostsOut.of(
+        hosts,
         newest=stored.revision,
         rolled_out=group.variables.revision if group.variables else None,
-        hosts=hosts.total,
         running=[RunningVariablesOut(revision=revision, hosts=n) for revision, n in counted],
-        unknown=hosts.unknown,
-        unreached=hosts.unreached,
-        not_moved=[NotMovedOut.of(each) for each in hosts.named],
     )
 
 

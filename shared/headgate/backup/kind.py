@@ -104,12 +104,15 @@ class Kind:
         partition, sort = PLACES[self.table]
         return str(item.get(partition)).startswith(self.partition) and _begins(str(item.get(sort)), self.sort)
 
-    def storing(self, stored: Stored[Any]) -> Kind:
-        """With the attributes of a stored class besides its own and those of the key."""
+    def storing(self, stored: Stored[Any], *always: str) -> Kind:
+        """With the attributes of a stored class besides its own and those of the key.
+
+        A field with a default may be missing in an item of before it was added, but those in `always` never were.
+        """
         known = {*self.required, *self.optional, *PLACES[self.table]}
         others = [each for each in stored.attributes() if each.name not in known]
-        required = {each.name: _check(each) for each in others if not each.is_optional}
-        optional = {each.name: _check(each) for each in others if each.is_optional}
+        optional = {each.name: _check(each) for each in others if each.is_optional and each.name not in always}
+        required = {each.name: _check(each) for each in others if each.name not in optional}
         return replace(
             self, required={**required, **self.required}, optional={**optional, **self.optional}, stored=stored
         )
@@ -133,9 +136,10 @@ def _check(attribute: Attribute) -> Check:
         return one_of(*get_args(cls))
     if is_dataclass(cls):
         return checks.mapping
-    if issubclass(get_origin(cls), Mapping):
+    collection = get_origin(cls)
+    if isinstance(collection, type) and issubclass(collection, Mapping):
         return checks.texts if get_args(cls)[1] is str else checks.mapping
-    if issubclass(get_origin(cls), Sequence):
+    if isinstance(collection, type) and issubclass(collection, Sequence):
         return checks.names if get_args(cls)[0] is str else checks.entries
     raise TypeError(f"an archive has no attribute of type {cls}")
 

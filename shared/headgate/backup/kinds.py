@@ -154,22 +154,24 @@ KINDS: Final = (
         named("updated_at", updated_by=checks.principal),
     ),
     Kind("fleets", "token#", "Fleet token", "token", places.fleet_token).storing(fleets.TOKENS),
-    _of_fleet("Deployment", fleet_keys.DEPLOYMENTS, places.group, named("revision")).storing(deployments.GROUPS),
+    _of_fleet("Deployment", fleet_keys.DEPLOYMENTS, places.group, named("revision")).storing(
+        deployments.GROUPS, "volume_mounts"
+    ),
     _of_fleet(
         "Variables of a deployment",
         "env#",
         in_fleet(fleet_keys.env, "deployment_id"),
         named("fleet_id", "deployment_id", "revision"),
-    ).storing(deployments.ENVIRONMENTS),
+    ).storing(deployments.ENVIRONMENTS, "variables"),
     _of_fleet(
         "Revision of a deployment's variables",
         fleet_keys.ENV_REVISIONS,
         places.env_revision,
         named("fleet_id", "deployment_id", "revision"),
-    ).storing(deployments.ENVIRONMENTS),
+    ).storing(deployments.ENVIRONMENTS, "variables"),
     _of_fleet(
         "Labels that select hosts", "selectors", in_fleet(fleet_keys.selectors), named("fleet_id", "revision")
-    ).storing(deployments.SELECTORS),
+    ).storing(deployments.SELECTORS, "selectors"),
     _of_fleet("Name of a deployment", fleet_keys.NAMES, places.name_marker, named("deployment_id")),
     _of_history(
         "Event of a deployment", fleet_keys.DEPLOYMENT_EVENTS, places.deployment_event, named("expires")
@@ -180,7 +182,7 @@ KINDS: Final = (
         in_fleet(fleet_keys.instance, "instance_id"),
         named("revision", state=NAME),
         named("expires"),
-    ).storing(instances.INSTANCES),
+    ).storing(instances.INSTANCES, "judged", "told_seconds", "accepts_config", "outcomes", "reported_status"),
     _of_fleet(
         "Components of a fleet's collectors",
         "components",

@@ -75,8 +75,7 @@ def _read(field: Field[Any]) -> Any:
     name = _OTHER_NAMES.get(field.name, f"HEADGATE_{field.name.upper()}")
     match field.default:
         case bool(default):
-            text = os.environ.get(name)
-            return text == "yes" or (default and text != "no")
+            return {"yes": True, "no": False}.get(os.environ.get(name, ""), default)
         case int(default):
             return _whole_number(name, default=default, least=0 if field.name in _MAY_BE_ZERO else 1)
         case tuple():

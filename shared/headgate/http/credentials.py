@@ -127,7 +127,10 @@ def _let_in(scheme: HTTPBearer) -> Callable[..., Coroutine[None, None, Caller]]:
     return let_in
 
 
-reader, writer, member, admin = (_let_in(scheme) for scheme in (_to_read, _to_write, _of_person, _of_admin))
+reader = _let_in(_to_read)
+writer = _let_in(_to_write)
+member = _let_in(_of_person)
+admin = _let_in(_of_admin)
 
 
 async def signed_in(request: Request, _: Annotated[object, Depends(_of_person)]) -> Session:

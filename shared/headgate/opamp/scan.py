@@ -77,12 +77,15 @@ class _Cut:
         parts: list[bytes] = []
         for field, first, content, last in _fields(self._body, at, end, self._fields_left):
             self._fields_left -= 1
-            within = form.get(field)
-            if within is not None and (field != _PARTS or self._parts_left):
-                self._parts_left -= field == _PARTS
-                parts.append(_message(field, self.needed(content, last, within)))
-            elif within is None and field in form:
+            if field not in form or (field == _PARTS and not self._parts_left):
+                continue
+            if field == _PARTS:
+                self._parts_left -= 1
+            within = form[field]
+            if within is None:
                 parts.append(self._body[first:last])
+            else:
+                parts.append(_message(field, self.needed(content, last, within)))
         return b"".join(parts)
 
 

@@ -181,7 +181,9 @@ def _labels(fleet: Fleet, group: Deployment, path: str, csrf: Html, fields: Fiel
         if group.token_generation:
             return empty("This group has a token of its own for its variables: only hosts with it belong to the group.")
     labels = fields.text(
-        *("labels", "Labels", selectors.in_words(group.selector)),
+        "labels",
+        "Labels",
+        selectors.in_words(group.selector),
         most=_LONGEST_LABELS,
         required=False,
         hint="For example role=web, zone=a. Without any, hosts belong to the groups that they were installed for.",

@@ -215,7 +215,7 @@ def _fields(filters: Filters[InstanceFilter], groups: Mapping[str, str]) -> dict
         "host": fields.text("host", "Host", most=255, required=False, kind="search"),
         "version": fields.text("version", "Version", most=9, required=False, hint=numbers, pattern=_NUMBER),
         "with_label": fields.text(
-            *("label", "Label"), most=319, required=False, kind="search", hint="key=value", pattern=_LABEL
+            "label", "Label", most=319, required=False, kind="search", hint="key=value", pattern=_LABEL
         ),
     }
 
@@ -244,7 +244,12 @@ def _list(
         buttons=[html(_ORDER, order=order, label=label) for order, (label, _) in _ORDERS.items()],
     )
     return listing(
-        *(view, listed, columns, rows, "collector", no_collectors(fleet_path, fleet_path.rpartition("/")[2])),
+        view,
+        listed,
+        columns,
+        rows,
+        "collector",
+        no_collectors(fleet_path, fleet_path.rpartition("/")[2]),
         filters=typed,
         no_match=_NONE_FOUND,
         above=orders if caller.can_write else NOTHING,

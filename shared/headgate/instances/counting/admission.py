@@ -102,7 +102,9 @@ def nobody_joined(fleet_id: str) -> Write:
 def removal(fleet_id: str) -> Write:
     """The same, and the room is deleted."""
     room = _room(fleet_id)
-    return table.delete(keys.room(fleet_id), *table.at_revision(room.revision)) if room else nobody_joined(fleet_id)
+    if room is None:
+        return table.check(keys.room(fleet_id), *table.at_revision(0))
+    return table.delete(keys.room(fleet_id), *table.at_revision(room.revision))
 
 
 def _room(fleet_id: str) -> Room | None:
