@@ -120,6 +120,8 @@ def test_a_deleted_fleet_makes_room_for_another(fleet: Fleet, monkeypatch: pytes
     assert create_fleet(fleet.member, "Second").status_code == 403
     assert delete(fleet).status_code == 204
     assert create_fleet(fleet.member, "Second").status_code == 201
+    # It made room for no more than one.
+    assert create_fleet(fleet.member, "Third").status_code == 403
 
 
 class _Limit:

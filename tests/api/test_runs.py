@@ -6,12 +6,13 @@ from datetime import timedelta
 import pytest
 from botocore.exceptions import ClientError
 
+from configurations.app import router as configurations_router
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
 from headgate.foundation.principal import Principal
 from headgate.identity import service as identity
-from headgate.runs import files, service, store
+from headgate.runs import files, service, store, turns
 from headgate.runs.execution import AlreadyFinal, RunGone
 from headgate.runs.jobs import service as jobs
 from headgate.runs.model import Run, RunRule
@@ -21,6 +22,8 @@ from run_steps.app import PassingFault, handler
 from testing.app import router
 from tests.support.members import API, JoinWith, Member
 from tests.support.runs import RULE, VALID, end, get, leave, make_ready, queued, verdict
+
+YAML = "receivers: {nop: }\nexporters: {nop: }\nservice: {pipelines: {logs: {receivers: [nop], exporters: [nop]}}}\n"
 
 
 @pytest.fixture
@@ -48,6 +51,26 @@ def test_a_draft_of_another_member_is_404(ann: Member, bob: Member) -> None:
     response = bob.http.post(f"{API}/testing/runs", json=body)
 
     assert (response.status_code, response.json()["detail"]) == (404, "configuration_id: No such configuration")
+
+
+@pytest.mark.collector
+def test_a_run_is_the_organizations_if_its_version_was_published(
+    join: JoinWith, bob: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turns, "enter", lambda _: None)
+    ann = join([router, configurations_router], "ann")
+    created = ann.http.post(f"{API}/configurations", json={"name": "c", "yaml": YAML}).json()["id"]
+    body = {**VALID, "configuration_id": created, "version_number": 1}
+    del body["yaml"]
+    answer = ann.http.post(f"{API}/testing/runs", json=body)
+    assert answer.status_code == 202, answer.text
+    of_draft = answer.json()["id"]
+    assert ann.http.post(f"{API}/configurations/{created}/versions/1/publish").status_code == 200
+    of_published = ann.http.post(f"{API}/testing/runs", json=body).json()["id"]
+
+    statuses = [bob.http.get(f"{API}/testing/runs/{run_id}").status_code for run_id in (of_draft, of_published)]
+
+    assert statuses == [404, 200]
 
 
 def test_a_run_of_a_yaml_is_its_creators(ann: Member, bob: Member) -> None:

@@ -39,8 +39,10 @@ def test_the_token_before_ends_with_the_grace_and_not_after_its_own_end(grace: G
 def test_a_token_ends_at_the_moment_of_its_expiry() -> None:
     assert tokens.require_valid(TOKEN, "flt_1", AT - MOMENT) == TOKEN
     assert tokens.require_valid(replace(TOKEN, expires_at=None), "flt_1", AT + timedelta(days=9_999)).expires_at is None
-    assert [replace(FLEET, token_expires_at=AT).token_expired(at) for at in (AT - MOMENT, AT)] == [False, True]
-    for token, fleet_id in ((TOKEN, "flt_1"), (replace(TOKEN, expires_at=None), "flt_2"), (None, "flt_1")):
+    expired = [replace(FLEET, token_expires_at=AT).token_expired(at) for at in (AT - MOMENT, AT, AT + MOMENT)]
+    assert expired == [False, True, True]
+    lasting = replace(TOKEN, expires_at=None)
+    for token, fleet_id in ((TOKEN, "flt_1"), (lasting, "flt_0"), (lasting, "flt_2"), (None, "flt_1")):
         with pytest.raises(NotAuthenticated):
             tokens.require_valid(token, fleet_id, AT)
 
@@ -53,6 +55,10 @@ def test_what_is_no_token_is_refused_before_it_is_looked_up(credential: str) -> 
     assert len(tokens.hash_of_credential("ft_" + "a" * 43)) == 64
     with pytest.raises(NotAuthenticated):
         tokens.hash_of_credential(credential)
+
+
+def test_the_id_of_a_token_is_what_hosts_are_stored_with() -> None:
+    assert tokens.id_of("0123456789abcdef" * 4) == "0123456789abcdef"
 
 
 def test_a_token_opens_its_group_or_else_its_fleet() -> None:
