@@ -54,7 +54,7 @@ INSTALL_ANOTHER: Final = (
 _WAYS_OUT: Final = {
     "configuration_not_found": "see `headgate config list`",
     "configuration_archived": "restore it with `headgate config restore {configuration}`",
-    "configuration_published": "archive it with `headgate config archive {configuration}`",
+    "configuration_published": "`headgate config archive {configuration}`",
     "differs_from_running": "`headgate fleet adopt` makes a draft of what a host runs, `headgate rollout start` takes "
     "`--force`",
     "version_not_found": "`headgate config versions {configuration}` lists them",
@@ -72,7 +72,6 @@ _WAYS_OUT: Final = {
     "nothing_assigned": "see `headgate deployment assign --help`",
     "fleet_not_found": "see `headgate fleet list`",
     "deployment_not_found": "see `headgate deployment list {fleet}`",
-    "captures_not_allowed": "an Admin allows them with `headgate capture allow`",
     "capture_not_found": "`headgate capture list {fleet}` shows them",
     "no_tests": "write one beside the file and run `headgate config push FILE`; it makes a draft if need be",
     "run_not_found": "check the id; runs are deleted after 30 days",

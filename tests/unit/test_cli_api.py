@@ -5,6 +5,9 @@ import gzip
 import click
 import pytest
 
+from headgate.captures.model import CapturesNotAllowed
+from headgate.configurations.model import ConfigurationPublished
+from headgate.foundation.errors import Conflict
 from headgate_cli import VERSION
 from headgate_cli.api import HttpApi, ServerError
 from headgate_cli.errors import Failed, NotAuthenticated, Unreachable
@@ -292,6 +295,21 @@ def test_a_way_out_names_the_configuration_that_both_sides_have(server: Server) 
         server.api().create(
             PlainAnswer, "/x", {"left": {"configuration_id": "cfg_a"}, "right": {"configuration_id": "cfg_b"}}
         )
+
+
+@pytest.mark.parametrize(
+    ("problem", "expected"),
+    [
+        (ConfigurationPublished(), "deleted: archive it: `headgate config archive cfg_a`"),
+        (CapturesNotAllowed("web"), "an Admin allows them in a session, with `headgate capture allow`"),
+    ],
+)
+def test_a_way_out_repeats_nothing_of_the_message(server: Server, problem: Conflict, expected: str) -> None:
+    server.answering = lambda asked: (409, {}, {"detail": str(problem), "code": problem.code})
+
+    with pytest.raises(ServerError) as raised:
+        server.api().create(PlainAnswer, "/configurations/cfg_a", {})
+    assert raised.value.message.endswith(expected)
 
 
 def test_a_connection_is_used_again_and_opened_again_if_the_server_closed_it(server: Server) -> None:

@@ -206,6 +206,12 @@ def test_a_stored_version_is_named_with_its_number(server: Server, upgrade: Upgr
     assert asked(server, f"/configurations/{CONFIGURATION}/versions/{n}/upgrade-check") == [{"to": "0.158.0"}]
 
 
+def test_a_group_is_compared_by_the_options_that_name_it(upgrade: Upgrade) -> None:
+    _, _, said = upgrade(f"check --group {FLEET} {GROUP} {TO}", CLEAN)
+
+    assert f"`headgate upgrade check --group {FLEET} {GROUP} --to 0.158.0 --tests` does, if it has tests" in said
+
+
 def test_a_deployment_group_is_named_with_its_fleet(server: Server, upgrade: Upgrade) -> None:
     code, _, _ = upgrade(f"check --group {FLEET} {GROUP} {TO}", CLEAN)
 

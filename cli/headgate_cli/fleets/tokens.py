@@ -53,7 +53,11 @@ def status(api: Api, fleet: str, group: str, as_json: bool) -> None:
     if seen["previous_ends_at"]:
         sooner = ", or before once no host uses it" if seen["previous_while_used"] else ""
         print_result(f"the one before ends {minute(seen['previous_ends_at'])} (UTC){sooner}")
-    rows = [(host["host_name"] or host["id"], host["state"], minute(host["last_seen_at"])) for host in seen["hosts"]]
+    states = (one_line(host["state"]).replace("_", " ") for host in seen["hosts"])
+    rows = [
+        (host["host_name"] or host["id"], state, minute(host["last_seen_at"]))
+        for host, state in zip(seen["hosts"], states, strict=True)
+    ]
     if rows:
         table(("HOST", "STATE", "LAST SEEN (UTC)"), rows, nothing="")
     if seen["former"] > len(rows):

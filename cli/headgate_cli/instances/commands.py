@@ -20,7 +20,7 @@ from headgate_cli.connection import connected
 from headgate_cli.fleets import assignable, lookup
 from headgate_cli.instances import listing
 from headgate_cli.instances.listing import host
-from headgate_cli.output import minute, print_json, print_outcome, print_result, say, show_list
+from headgate_cli.output import counted, minute, print_json, print_outcome, print_result, say, show_list
 from headgate_cli.rollouts.options import Duration
 from headgate_cli.shaped import PlainAnswer, shaped
 from headgate_cli.untrusted import one_line, quoted
@@ -359,11 +359,11 @@ def _details(event: shapes.HappenedOut) -> str:
     if event.get("variables_revision") is not None:
         words.append(f"revision {event['variables_revision']}")
     if event["exits"]:
-        words.append(f"the collector ended {event['exits']} times")
+        words.append(f"the collector ended {counted(event['exits'], 'time')}")
     if event["until"]:
         words.append(f"until {minute(event['until'])}")
     if event["left_out"]:
-        words.append(f"{event['left_out']} events were left out")
+        words.append(f"{counted(event['left_out'], 'event')} left out")
     if event["by"]:
         words.append(f"by {event['by']['name']}")
     return "; ".join(word for word in words if word)

@@ -13,7 +13,7 @@ from headgate_cli.configurations import names
 from headgate_cli.connection import connected
 from headgate_cli.fleets import assignable, lookup
 from headgate_cli.fleets.states import STATES
-from headgate_cli.output import minute, print_json, table
+from headgate_cli.output import counted, minute, print_json, table
 from headgate_cli.shapes import InstanceDetail, InstanceOut
 from headgate_cli.untrusted import one_line, quoted
 from headgate_engine import host_names
@@ -88,7 +88,7 @@ def message(instance: InstanceOut | InstanceDetail) -> str:
     """Explain the state of the instance, and what is unusual about its host."""
     words = [instance["state_message"]]
     if instance["exits"]:
-        words.append(f"the collector ended {instance['exits']} times since the last apply")
+        words.append(f"the collector ended {counted(instance['exits'], 'time')} since the last apply")
     if instance["drifted"]:
         words.append(f"changed on the host: {', '.join(instance['drifted'])}")
     if instance["token_current"] is False:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -41,14 +40,14 @@ def lines(outputs: Compared) -> Iterator[str]:
 
 def way_to_compare(target: UpgradeTarget, answer: UpgradeReport) -> str:
     """The sentence that outputs were not compared, with the command that compares them."""
-    file, to = one_line(shlex.quote(target.label)), one_line(answer["to"])
+    named, to = one_line(target.arguments), one_line(answer["to"])
     not_compared = "what the pipelines put out was not compared"
     if target.label == STDIN_NAME:
         return f"{not_compared}: save the text to a file, and see `headgate test diff --help`"
     if not target.is_file or _has_tests(target):
-        return f"{not_compared}: `headgate upgrade check {file} --to {to} --tests` does, if it has tests"
+        return f"{not_compared}: `headgate upgrade check {named} --to {to} --tests` does, if it has tests"
     versions = " ".join(f"--collector-version {one_line(version)}" for version in (answer["from"], answer["to"]))
-    return f"{not_compared}: `headgate test diff {file} --sample SAMPLE --pipeline PIPELINE {versions}` does"
+    return f"{not_compared}: `headgate test diff {named} --sample SAMPLE --pipeline PIPELINE {versions}` does"
 
 
 def _stored(api: Api, named: Entity) -> Entity:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +33,13 @@ class UpgradeTarget:
     @property
     def is_file(self) -> bool:
         return "file" in self.named
+
+    @property
+    def arguments(self) -> str:
+        """The words that name it in a command line."""
+        if "deployment_id" in self.named:
+            return f"--group {' '.join(shlex.quote(part) for part in self.label.split('/', 1))}"
+        return shlex.quote(self.label)
 
 
 @dataclass(frozen=True, slots=True)
