@@ -56,6 +56,22 @@ def test_a_login_begun_before_a_new_password_can_be_approved_after_it(
     assert logins.redeem_device(mine.device_code, clock.now()).session.user.email == ada.user.email
 
 
+def test_a_login_of_one_way_is_not_redeemed_in_the_other_and_stays(ada: Person) -> None:
+    caller = caller_of(ada)[1]
+    device = logins.begin_device("192.0.2.7", clock.now())
+    logins.approve_device(caller, device.user_code, clock.now())
+    code = logins.begin_code(caller, logins.challenge_of(VERIFIER), clock.now()).replace("-", "")[:26]
+
+    # A code takes its verifier.
+    with pytest.raises(logins.Expired):
+        logins.redeem_device(code, clock.now())
+    with pytest.raises(logins.InvalidGrant):
+        logins.redeem_code(device.device_code, VERIFIER, clock.now())
+
+    assert logins.redeem_device(device.device_code, clock.now()).session.user.email == ada.user.email
+    assert logins.redeem_code(code, VERIFIER, clock.now()).session.user.email == ada.user.email
+
+
 def test_an_old_password_that_was_checked_just_before_a_new_one_begins_no_session(
     ada: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
