@@ -17,8 +17,9 @@ class Limits:
     `start_seconds`, or twice `request_seconds`, stays below the 30 seconds after which API Gateway gives up, so that
     even a request that hangs the checker and then the plain command gets our answer. (Nothing queues in Lambda.)
 
-    A process is worn at `recycle_bytes` resident, of which some 280 MB are pages of the binary, shared by all; the
-    kernel ends it at `kill_bytes` of its own data. Both together keep it under 1 GB.
+    A process is worn at `recycle_bytes` resident, of which some 280 MB are pages of the binary, shared by all. Near
+    600 MB its garbage collector runs at every chance, and a question takes up to twice as long; the kernel ends it at
+    `kill_bytes` of its own data.
 
     A process of a version beside the default one ends after `idle_seconds` without a question.
     """
@@ -30,7 +31,7 @@ class Limits:
     queue_length: int = 8
     request_seconds: float = 10.0
     recycle_calls: int = 400
-    recycle_bytes: int = 600 * MEBIBYTE
+    recycle_bytes: int = 560 * MEBIBYTE
     kill_bytes: int = 700 * MEBIBYTE
     answer_bytes: int = 32 * MEBIBYTE
     retry_start_seconds: float = 1.0
