@@ -86,7 +86,7 @@ func TestTheConfigurationBeforeRunsWithTheCollectorThatItRanWith(t *testing.T) {
 	b.upgrades.Back(config("old", "a: 1\n"), "")
 	b.runs("")
 	// The one that ran before is still here, as is the one that runs.
-	if given := b.upgrades.Offered(config("new", "a: 1\n"), target); given == nil {
+	if offered := b.upgrades.Offered(config("new", "a: 1\n"), target); offered == nil {
 		t.Error("the program that ran before was removed")
 	}
 }
