@@ -141,7 +141,7 @@ def test_another_credential_is_not_held_up(join: JoinWith, monkeypatch: pytest.M
     bob = join(ROUTERS, "bob")
     monkeypatch.setattr(checker.COLLECTORS, "call", busy)
 
-    assert ASKING["lint"](bob).json()["detail"] == "asked; nothing was checked"
+    assert ASKING["lint"](bob).json()["detail"] == "asked; the YAML was not checked"
 
 
 @pytest.mark.usefixtures("_both")

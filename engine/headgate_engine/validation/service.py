@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import Final, Literal
 
@@ -110,9 +109,6 @@ def lint_yaml(
     that the version's build lacks are skipped.
     """
     if verdict is None and not _SECTION.search(yaml):
-        with suppress(NotLintable):
-            # An outage of the linter is told in its own words.
-            _lint({"yaml": yaml}, version, asker, timeout)
         verdict = validate(yaml, version, asker=asker)
     if verdict is None or verdict.wrapped is None:
         return _lint({"yaml": yaml}, version, asker, timeout)
