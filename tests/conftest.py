@@ -21,12 +21,12 @@ from tests.support.members import JoinWith
 from tests.support.own_path import own_environment
 
 _NEW_ID = re.compile(r"\b([a-z]{3})_[0-9a-hjkmnp-tv-z]{26}")
-# What is longer is no part of a name that somebody reads.
+# Longer values stay out of the names of tests: nobody reads them there.
 _LONGEST_NAMED = 1000
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
-    """Tests are called the same on every worker: ids that are made anew and times in packed bytes are left out."""
+    """Tests are called the same on every worker: new ids, and times in packed bytes are left out."""
     if isinstance(val, bytes) and val.startswith(b"\x1f\x8b"):
         return "gzip"
     if not isinstance(val, str) or len(val) > _LONGEST_NAMED:

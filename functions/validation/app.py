@@ -33,7 +33,7 @@ WithStart = Annotated[Flag, Query(alias="start", description="Also start the pro
 Remember = Annotated[
     Flag, Query(description="Keep the verdict, which lists show; send false while the text is typed and not saved")
 ]
-WithGroups = Annotated[Flag, Query(alias="groups", description="Also tell what was found in all texts, by kind")]
+WithGroups = Annotated[Flag, Query(alias="groups", description="Also group the findings of all texts by kind")]
 
 
 @router.post("/validate", response_model_exclude_unset=True)

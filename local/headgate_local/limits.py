@@ -231,7 +231,7 @@ def _answer_bytes(messages: list[Message]) -> int:
 
 async def _refuse_for(send: Send, wait: float) -> None:
     # Spread, so that they do not come back together.
-    seconds = math.ceil(wait * (1 + random.random()))  # noqa: S311  spreads load, guards nothing
+    seconds = math.ceil(wait * (1 + random.random()))  # noqa: S311  a pause: who guesses it gains nothing
     status = HTTPStatus.TOO_MANY_REQUESTS
     problem = {
         "type": f"urn:headgate:problem:{OVERLOADED}",

@@ -28,7 +28,7 @@ def plain(answer: Any) -> Any:
     kind = type(answer)
     if kind is LimitedSizeDict:
         # As bytes, so that each reader has its own.
-        return marshal.loads(_once(answer, "plain", _dumped))  # noqa: S302  this process dumped it
+        return marshal.loads(_once(answer, "plain", _dumped))  # noqa: S302  bytes that this process dumped above
     if kind is dict:
         return {name: plain(part) for name, part in answer.items()}
     if kind is list:

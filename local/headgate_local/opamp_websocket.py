@@ -151,7 +151,7 @@ class WithWebSocket:
                 elif waking in done or not asked:
                     if waking in done:
                         # Agents of a fleet are asked one after the other.
-                        pause = random.random()  # noqa: S311  spreads load, guards nothing
+                        pause = random.random()  # noqa: S311  a pause that spreads load: who guesses it gains nothing
                         await asyncio.sleep(pause * len(self._open) / _ASKED_A_SECOND)
                         connection.wake.clear()
                         waking = asyncio.ensure_future(connection.wake.wait())

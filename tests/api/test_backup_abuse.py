@@ -242,9 +242,9 @@ def test_a_forged_archive_is_refused_with_the_reason(exported: Path, tmp_path: P
 
 def test_forged_archives_are_refused_before_anything_is_written(exported: Path, tmp_path: Path) -> None:
     before = contents()
-    taken = [name for name, change in FORGERIES.items() if outcome_of(change, exported, tmp_path) == "taken"]
+    imported = [name for name, change in FORGERIES.items() if outcome_of(change, exported, tmp_path) == "imported"]
 
-    assert taken == []
+    assert imported == []
     assert contents() == before
     assert aws.s3().list_objects_v2(Bucket=settings().bucket)["KeyCount"] == 0
 
@@ -257,7 +257,7 @@ def outcome_of(change: Callable[[list[Entry]], object], exported: Path, folder: 
         restore.restore(path, quietly)
     except archive.BadArchive as refusal:
         return str(refusal)
-    return "taken"
+    return "imported"
 
 
 @pytest.fixture

@@ -120,10 +120,10 @@ def test_every_component_of_the_gallery_has_an_entry() -> None:
 def test_ottl_answers_for_every_context_of_every_component(version: str) -> None:
     for entry in reference.ottl_components(version):
         for context in entry.contexts:
-            told = reference.ottl(entry.component, context, version)
-            assert (told.component, told.kind, told.context) == (entry.component, entry.kind, context)
-            assert told.paths, (entry.component, context)
-            assert told.functions, (entry.component, context)
+            answer = reference.ottl(entry.component, context, version)
+            assert (answer.component, answer.kind, answer.context) == (entry.component, entry.kind, context)
+            assert answer.paths, (entry.component, context)
+            assert answer.functions, (entry.component, context)
 
 
 @needs_second_version

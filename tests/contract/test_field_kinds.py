@@ -29,7 +29,7 @@ exporters:
 RESOURCE: Final = of("debug: {}").replace(
     "service:\n", "service:\n  telemetry: {resource: {attributes: [{name: a, value: b}]}}\n"
 )
-# What is told of each: the code of the error, words of its message, and what remains on a host.
+# For each text: the code of its error, words of the message, and whether it is valid on a host.
 KINDS: Final[dict[str, tuple[str, str, str, bool | None]]] = {
     "a name of a later release": (
         of("debug: {}", "processors: {resource_detection: {}}\n"),
@@ -130,7 +130,7 @@ service:
     logs/a: {{receivers: [{name}], exporters: [debug]}}
     traces/b: {{receivers: [{traces}], exporters: [debug]}}
 """
-# What is told of each, where, and by which text in its place it is mended.
+# For each text: words of the finding, its place, and the text that mends it there.
 PLACED: Final[dict[str, tuple[str, str, tuple[int, int], str | None]]] = {
     "an empty condition": (FILTER + "\n", "the entry is empty: remove it", (5, 10), None),
     "an empty route": (
@@ -249,17 +249,17 @@ def checked(ann: Member, texts: dict[str, str], query: str = "") -> dict[str, An
 def test_what_real_configurations_have_is_told_with_its_cause(join: JoinWith) -> None:
     ann: Member = join([validation_router], "ann")
 
-    told = checked(ann, {name: text for name, (text, *_) in KINDS.items()})
+    answers = checked(ann, {name: text for name, (text, *_) in KINDS.items()})
 
     for name, (_, code, words, on_host) in KINDS.items():
-        answer = told[name]
+        answer = answers[name]
         matching = [one for one in answer["errors"] if words in one["message"]]
         assert [one["code"] for one in matching] == [code], (name, answer["errors"])
         assert (answer["valid"], answer["valid_on_host"]) == (False, on_host), name
     # What is of no value's making names no variable, and the sandbox's own words are left out.
-    assert "ENDPOINT" not in told["a variable in what is not known at all"]["errors"][0]["message"]
-    assert "AWS_EC2_METADATA_DISABLED" not in told["credentials of AWS"]["errors"][0]["message"]
-    assert told["a pipeline behind a feature gate"]["errors"][0]["component_path"] == "service::pipelines::profiles"
+    assert "ENDPOINT" not in answers["a variable in what is not known at all"]["errors"][0]["message"]
+    assert "AWS_EC2_METADATA_DISABLED" not in answers["credentials of AWS"]["errors"][0]["message"]
+    assert answers["a pipeline behind a feature gate"]["errors"][0]["component_path"] == "service::pipelines::profiles"
 
 
 @needs_second_version
@@ -275,12 +275,12 @@ def test_a_key_of_another_installed_version_is_named_with_it(join: JoinWith) -> 
     }
     texts["inside"] = "config:\n  " + texts["later"].replace("\n", "\n  ")
 
-    told = checked(ann, texts, "?lint=true")
+    answers = checked(ann, texts, "?lint=true")
 
-    for finding in (told["later"]["errors"][0], told["inside"]["wrapped"]["errors"][0]):
+    for finding in (answers["later"]["errors"][0], answers["inside"]["wrapped"]["errors"][0]):
         assert finding["message"].endswith(f"; collector {later} knows it, and 0.139.0 does not yet")
         assert finding["cause"] == {"kind": "newer_release", "names": ["metric_conditions"], "instead": ""}
-    assert told["mistyped"]["errors"][0]["message"].endswith('; did you mean "verbosity"?')
+    assert answers["mistyped"]["errors"][0]["message"].endswith('; did you mean "verbosity"?')
 
 
 @pytest.mark.parametrize(
@@ -325,27 +325,28 @@ AROUND: Final[dict[str, tuple[str, tuple[int, int | None]]]] = {
 def test_expressions_of_a_configuration_inside_of_another_text_are_linted_at_their_places(join: JoinWith) -> None:
     ann: Member = join([validation_router], "ann")
 
-    told = checked(ann, {name: text for name, (text, _) in AROUND.items()}, "?lint=true")
+    answers = checked(ann, {name: text for name, (text, _) in AROUND.items()}, "?lint=true")
 
     for name, (text, place) in AROUND.items():
         alone = ann.http.post(f"{API}/ottl/lint", json={"yaml": text}).json()
-        for linted in (told[name]["lint"], alone):
+        for linted in (answers[name]["lint"], alone):
             assert (linted["valid"], linted["checked"]) == (False, 1), (name, linted)
             location = linted["items"][0]["location"]
             assert (location["line"], location["column"]) == place, name
         # One mistake is one finding.
-        assert [one["line"] for one in told[name]["findings"] if "Nope" in one["message"]] == [place[0]], name
+        lines = [finding["line"] for finding in answers[name]["findings"] if "Nope" in finding["message"]]
+        assert lines == [place[0]], name
 
 
 def test_a_mistake_is_told_at_its_place_with_what_mends_it(join: JoinWith) -> None:
     ann: Member = join([validation_router], "ann")
 
-    told = checked(ann, {name: text for name, (text, *_) in PLACED.items()}, "?lint=true")
+    answers = checked(ann, {name: text for name, (text, *_) in PLACED.items()}, "?lint=true")
 
     for name, (_, words, place, text) in PLACED.items():
-        matching = [one for one in told[name]["findings"] if words in one["message"]]
+        matching = [one for one in answers[name]["findings"] if words in one["message"]]
         fixes = [edit["text"] for one in matching for edit in one["fix"] or ()]
-        assert [(one["line"], one["column"]) for one in matching] == [place], (name, told[name]["findings"])
+        assert [(one["line"], one["column"]) for one in matching] == [place], (name, answers[name]["findings"])
         assert fixes == ([] if text is None else [text]), name
 
 

@@ -26,7 +26,7 @@ def _can_boot() -> bool:
 
 needs_systemd: Final = pytest.mark.skipif(
     not _can_boot(),
-    reason="no machine boots systemd: scripts/ensure_systemd_root makes it, as root on Debian",
+    reason="needs a folder with systemd and the right to boot it: `scripts/ensure_systemd_root`, as root on Debian",
 )
 
 

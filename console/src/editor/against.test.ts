@@ -100,13 +100,13 @@ test("tests stand against it unless they passed on exactly this text", async () 
 });
 
 test("components are started as hosts start them, and their findings stand against it", async () => {
-  const found = (source: string, severity: string, line: number | null): ListedFinding =>
+  const finding = (source: string, severity: string, line: number | null): ListedFinding =>
     ({ source, severity, line, message: `${source} ${severity}` }) as unknown as ListedFinding;
   const findings = [
-    found("start", "error", 4),
-    found("start", "note", 5),
-    found("collector", "error", 6),
-    found("start", "warning", null),
+    finding("start", "error", 4),
+    finding("start", "note", 5),
+    finding("collector", "error", 6),
+    finding("start", "warning", null),
   ];
   const { api, asked } = answering(200, verdict({ findings, start: { started: true } }));
   assert.deepEqual(await ofStart(api, session as never), [

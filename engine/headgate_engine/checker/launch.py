@@ -249,7 +249,7 @@ def out_of_the_way(descriptor: int) -> int:
 
 def main() -> None:
     # Only the process that started this one writes to this pipe; json and signal took 10 of its 24 ms.
-    plan = marshal.load(sys.stdin.buffer)  # noqa: S302  the parent process wrote it
+    plan = marshal.load(sys.stdin.buffer)  # noqa: S302  see above
     libc = ctypes.CDLL(None, use_errno=True)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     report = out_of_the_way(plan["report"])

@@ -61,7 +61,7 @@ end = store.delete
 
 
 def succeed(lost: RolloutExecution) -> bool:
-    """Start another one in its place: a write, and StartExecution. False if another process was first."""
+    """Start an execution in place of a lost one: a write, and StartExecution. False if another process did it first."""
     execution = new(lost.fleet_id, lost.deployment_id, lost.rollout_id)
     if not store.take_over(lost, execution, clock.now() + _STARTED_WITHIN):
         return False

@@ -167,12 +167,13 @@ func TestFactoriesOfTheNextQuestionAreMadeAhead(t *testing.T) {
 	}
 	idle.work() // nothing to make
 
+	// Each question has factories of its own, and those of the first are ready.
 	for range 2 {
 		if _, err := env.Factories(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if count := made.Load(); count != 2 {
-		t.Errorf("%d were made: each question has its own, and one was ready", count)
+		t.Errorf("factories were made %d times for two questions", count)
 	}
 }
