@@ -123,7 +123,11 @@ def test_one_value_is_set_in_many_configurations_and_published_if_their_tests_pa
     wrong = cli.run("config", "edit", "--all", "--set", "processors.batch.timeout=9 parsecs")
     assert (wrong.code, "Nothing was saved; --no-validate goes on anyway" in wrong.err) == (1, True)
 
-    done = cli.run("config", "edit", "--all", "--set", "processors.batch.timeout=9s", "--publish")
+    publishing = ("config", "edit", "--all", "--set", "processors.batch.timeout=9s", "--publish")
+    refused = cli.run(*publishing)
+    assert (refused.code, "confirm with --yes" in refused.err) == (2, True), refused
+    assert [row["latest_version"] for row in cli.run("config", "list", "--json").json] == [1, 1, 1]
+    done = cli.run(*publishing, "--yes")
     assert done.code == 0, done
     assert "edge v2 is published\n" in done.out
     assert "timeout: 9s # slow" in cli.ok("config", "show", "gateway@2", "--yaml")

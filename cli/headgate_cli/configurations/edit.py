@@ -72,7 +72,7 @@ def edit(
     Examples:
       EDITOR="sed -i s/5s/10s/" headgate config edit edge
       headgate config edit --all --set exporters.otlphttp.endpoint=https://otel.example.com
-      headgate config edit edge gateway --set processors.batch.timeout=1s --publish
+      headgate config edit edge gateway --set processors.batch.timeout=1s --publish --yes
       headgate config edit ./configurations --set processors.batch.timeout=1s --dry-run
     """
     if settings:

@@ -16,7 +16,7 @@ from headgate_cli.checks.gate import require_valid_texts
 from headgate_cli.configurations import lookup
 from headgate_cli.configurations.lookup import Latest
 from headgate_cli.errors import FAILED, Ended, Failed
-from headgate_cli.output import counted, diff, print_json, print_result, say
+from headgate_cli.output import confirm, counted, diff, print_json, print_result, say
 from headgate_cli.safe_files import read, rewrite
 from headgate_cli.shaped import PlainAnswer
 from headgate_cli.shapes import ConfigurationSummary, VersionDetail, VersionTestsOut
@@ -99,12 +99,11 @@ def edit_many(api: Api, names: Sequence[str], everything: bool, settings: Sequen
     if not how.no_validate:
         texts = {change.label: change.checked for change in changes}
         require_valid_texts(api, texts, undone=_NOT_SAVED, way_out=_WAY_OUT, env=how.env)
-    question = f"Save {counted(len(changes), 'configuration')}?"
+    question = f"{'Save and publish' if how.publish else 'Save'} {counted(len(changes), 'configuration')}?"
     if how.dry_run:
         say(f"{len(changes)} would change; {_NOT_SAVED.lower()}")
-    elif not how.yes and sys.stdin.isatty() and not click.confirm(question, err=True):
-        say(_NOT_SAVED)
-        raise Ended(FAILED)
+    elif not how.yes and (how.publish or sys.stdin.isatty()):
+        confirm(question, "this publishes: without a terminal to ask on, confirm with --yes", _NOT_SAVED)
     if how.dry_run:
         if how.as_json:
             print_json([{"name": change.label, "saved": False} for change in changes])
