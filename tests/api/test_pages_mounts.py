@@ -22,6 +22,7 @@ from headgate.identity.model import Member, User
 from tests.support.fleets import create
 from tests.support.in_process import TestClient
 from tests.support.members import API, JoinWith
+from tests.support.page_visitor import member_at, send_form
 
 ONE = {"host_path": "/var/log", "mount_path": "/logs"}
 
@@ -154,6 +155,17 @@ def test_whoever_adds_one_at_the_same_time_loses_none(caller: Caller, fleet_id: 
     kept = mounts.remove(caller, fleet_id, group_id, VolumeMount("/h", "/0")).volume_mounts
 
     assert {mount.mount_path for mount in kept} == {f"/{n}" for n in range(1, 8)}
+
+
+def test_a_mount_is_removed_by_its_button_as_it_is_stored(
+    caller: Caller, http: TestClient, fleet_id: str, group_id: str
+) -> None:
+    stored = {"host_path": " /a ", "mount_path": "/b "}
+    put(http, fleet_id, group_id, {"volume_mounts": [stored, ONE]})
+    page = f"/organizations/{caller.organization_id}/fleets/{fleet_id}/deployments/{group_id}"
+    send_form(member_at(app, caller.organization_id), page, "/volume-mounts/remove", **stored)
+
+    assert http.get(f"{API}/fleets/{fleet_id}/deployments/{group_id}").json()["volume_mounts"] == [ONE]
 
 
 def test_each_change_is_recorded_with_it(caller: Caller, http: TestClient, fleet_id: str, group_id: str) -> None:

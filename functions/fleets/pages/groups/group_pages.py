@@ -17,7 +17,7 @@ from fleets.pages.timelines import ENTRIES, AtMinute, Entry, timeline
 from headgate.deployments import history, mounts, selectors
 from headgate.deployments import service as deployments
 from headgate.deployments.events import GroupEvent
-from headgate.deployments.model import Deployment
+from headgate.deployments.model import Deployment, VolumeMount
 from headgate.deployments.versions import NamedVersion
 from headgate.fleets import service as fleets
 from headgate.foundation import errors
@@ -145,7 +145,8 @@ def add_mount(here: Here, fleet_id: FleetId, deployment_id: DeploymentId, form: 
 
 @router.post(f"{_PATH}/volume-mounts/remove")
 def remove_mount(here: Here, fleet_id: FleetId, deployment_id: DeploymentId, form: Form) -> Response:
-    mounts.remove(here.caller, fleet_id, deployment_id, mount_of(form))
+    # A stored path may begin or end with a blank.
+    mounts.remove(here.caller, fleet_id, deployment_id, VolumeMount(*(form.get(name, "") for name in MOUNT_FIELDS)))
     return redirect(f"{here.home}/fleets/{fleet_id}/deployments/{deployment_id}")
 
 
