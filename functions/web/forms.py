@@ -1,6 +1,6 @@
 """Reading the forms that browsers post."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, Generic, TypeVar
@@ -35,23 +35,32 @@ class Filters(Generic[Chosen]):
 
 
 def by_field(error: errors.HeadgateError | None) -> dict[str, str]:
-    """The errors by the last part of each place: the name of the form's field."""
+    """The first error of each field, also of those that an entry of a list has; without errors of the whole."""
     match error:
         case errors.Invalid() | errors.Conflict():
-            return {str(wrong.loc[-1]): wrong.message for wrong in error.errors}
+            problems: dict[str, str] = {}
+            for wrong in _at_fields(error.errors):
+                *_, before, last = wrong.loc
+                in_entry = isinstance(before, int) and isinstance(last, str)
+                problems.setdefault(str(last if in_entry else wrong.loc[1]), wrong.message)
+            return problems
         case errors.NotFound() if error.field:
             return {error.field: error.detail.removeprefix(f"{error.field}: ")}
     return {}
 
 
 def by_line(error: errors.HeadgateError | None) -> dict[str, str]:
-    """The first error of each field of a form, with the line that an entry of a list stands in."""
+    """The first error of each field, with the line that an entry of a list stands in; without errors of the whole."""
     problems: dict[str, str] = {}
-    for wrong in error.errors if isinstance(error, errors.Invalid) else ():
+    for wrong in _at_fields(error.errors) if isinstance(error, errors.Invalid) else ():
         field, *entry = wrong.loc[1:]
         line = f"Line {entry[0] + 1}: " if entry and isinstance(entry[0], int) else ""
         problems.setdefault(str(field), f"{line}{wrong.message}")
     return problems
+
+
+def _at_fields(every: Iterable[errors.FieldError]) -> list[errors.FieldError]:
+    return [wrong for wrong in every if len(wrong.loc) > 1]
 
 
 def model_of(model: type[Model], values: Mapping[str, object]) -> Model:

@@ -273,9 +273,6 @@ def _told(refused: errors.HeadgateError | None) -> str:
     if refused is None:
         return ""
     field, message = next(iter(by_field(refused).items()), ("", refused.detail))
-    if isinstance(refused, errors.Invalid) and refused.errors:
-        # Behind the field, a place may have the number of an entry.
-        field = str(next(iter(refused.errors[0].loc[1:]), field))
     return f"{_LABELS.get(field, field)}: {message}" if field else message
 
 

@@ -166,7 +166,11 @@ def test_the_pages_show_costs_once_an_admin_has_typed_prices(fleet: Fleet, count
         admin, f"{home}/fleets/prices", "", currency="EUR", prices="otlphttp a.example.com 250 gigabyte", etag="*"
     )
 
+    price = "otlphttp a.example.com 1 gigabyte"
+    twice = send_form(admin, f"{home}/fleets/prices", "", currency="EUR", prices=f"{price}\n{price}", etag="*")
+
     assert (wrong.status_code, "Line 1: Give an exporter" in wrong.text) == (422, True)
+    assert (twice.status_code, "There are two prices per gigabyte of otlphttp" in twice.text) == (422, True)
     assert saved.status_code == 303
     for page in (admin.get(group).text, at_configurations.get(configuration).text):
         assert "What sending costs" in page

@@ -171,8 +171,15 @@ def test_those_that_are_chosen_are_labelled_and_moved(three: Fleet, browser: Tes
         assert send_form(browser, path, "/orders", **wrong, **chosen).status_code == 422
 
     own = f"{path}/{next(iter(chosen))}"
-    for label in ("team", ""):
-        assert send_form(browser, own, "/change", set_label=label, group="").status_code == 422
+    reasons = {
+        "team": "key=value, or",
+        "": "Give labels",
+        "a b=c": "This must match",
+        f"team={'a' * 256}": "at most 255",
+    }
+    for label, reason in reasons.items():
+        refused = send_form(browser, own, "/change", set_label=label, group="")
+        assert (refused.status_code, reason in refused.text) == (422, True), label
     send_form(browser, own, "/change", set_label="team=", group="back")
     seen = three.member.http.get(f"{API}/fleets/{three.id}/instances/{next(iter(chosen))}").json()
     assert ("team" in seen["labels"], seen["moved_to"]) == (False, None)
