@@ -61,7 +61,7 @@ def show_gallery(
         _GALLERY,
         path=path,
         text=fields.text("text", "Text", searched, most=_LONGEST, required=False, kind="search"),
-        signal=fields.choice("signal", "StableSignal", _SIGNALS, signal),
+        signal=fields.choice("signal", "Signal", _SIGNALS, signal),
         tag=fields.choice("tag", "Tag", [("", "Any"), *((each, each) for each in known)], tag_),
         count=counted(len(matching), "flow"),
         flows=[_entry(path, flow) for flow in matching]

@@ -57,8 +57,10 @@ def test_the_gallery_shows_every_flow_with_a_picture(browser: TestClient) -> Non
 def test_flows_are_found_by_signal_tag_and_words(
     browser: TestClient, query: dict[str, str], found: str, left_out: str
 ) -> None:
-    listed = slugs(browser.get("flows", params=query).text)
+    page = browser.get("flows", params=query).text
+    listed = slugs(page)
 
+    assert '<label for="signal">Signal</label>' in page
     assert found in listed
     assert left_out not in listed
 
