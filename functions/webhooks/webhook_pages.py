@@ -13,6 +13,7 @@ from headgate.fleets.model import FleetNotFound
 from headgate.foundation import errors
 from headgate.foundation.caller import Caller
 from headgate.http.parameters import WebhookId
+from headgate.http.wire import ids_in_body
 from headgate.webhooks import service as webhooks
 from headgate.webhooks.addresses import MAX_URL
 from headgate.webhooks.model import Attempt, Delivery, DeliveryStatus, Webhook
@@ -151,8 +152,9 @@ def create_webhook(here: Here, form: Form) -> Response:
     # Read before the change, so that a fault leaves nothing saved whose secret nobody saw.
     labels = _labels(here.caller)
     try:
-        webhook, secret = webhooks.create(here.caller, model_of(NewWebhook, chosen).settings())
-    except (errors.Invalid, errors.Conflict) as error:
+        with ids_in_body(fleet_ids=FleetNotFound):
+            webhook, secret = webhooks.create(here.caller, model_of(NewWebhook, chosen).settings())
+    except (errors.Invalid, errors.Conflict, FleetNotFound) as error:
         return replace(here, form=form).again(list_webhooks, error)
     return _one(here, webhook, Listed([]), labels, View(f"{here.home}/webhooks/{webhook.id}"), secret)
 

@@ -66,12 +66,13 @@ def test_a_rollout_starts_in_each_chosen_group_and_a_refusal_stops_no_other(flee
 
 def test_with_one_group_its_rollout_is_shown_and_with_none_the_form_says_so(fleet: Fleet, browser: TestClient) -> None:
     form = {"csrf": csrf(browser, f"{path(fleet)}?configuration_id={fleet.configuration_id}"), **query(fleet, 2)}
-    none = browser.post(path(fleet), data=form)
+    none = browser.post(path(fleet), data={**form, "message": "<Typed>", "way": "fast"})
     one = browser.post(
         path(fleet), data={**form, f"group.{fleet.id}.{fleet.deployment_id}": "yes"}, follow_redirects=False
     )
 
     assert (none.status_code, "Choose at least one group" in none.text) == (422, True)
+    assert ('value="&lt;Typed&gt;"' in none.text, 'value="fast" selected' in none.text) == (True, True)
     assert one.status_code == 303
     assert re.search(rf"/deployments/{fleet.deployment_id}/rollouts/rol_[0-9a-z]+$", one.headers["location"])
 

@@ -70,21 +70,26 @@ def test_a_webhook_is_added_and_its_secret_is_shown_once(admin: Browser) -> None
 
 
 @pytest.mark.parametrize(
-    ("form", "problem"),
+    ("form", "status", "problem"),
     [
-        ({"url": "http://hooks.example.com/"}, "This must begin with https://"),
-        ({"url": "https://10.0.0.1/"}, "by its domain name"),
-        ({"url": URL, "format": "pagerduty"}, "PagerDuty needs the integration key"),
-        ({"url": URL, "format": "carrier pigeon"}, "Format: "),
-        ({"url": URL, "name": " "}, "Name: "),
-        ({"url": URL, "fleet__x": "yes"}, "Fleets: "),
+        ({"url": "http://hooks.example.com/planted"}, 422, "This must begin with https://"),
+        ({"url": "https://10.0.0.1/planted"}, 422, "by its domain name"),
+        ({"url": URL, "format": "pagerduty"}, 422, "PagerDuty needs the integration key"),
+        ({"url": URL, "format": "carrier pigeon"}, 422, "Format: "),
+        ({"url": URL, "name": " "}, 422, "Name: "),
+        ({"url": URL, "fleet__x": "yes"}, 422, "Fleets: "),
+        ({"url": URL, "fleet__flt_01m7xx1hyrfzpvacqe78v66545": "yes"}, 404, "Fleets: No such fleet"),
     ],
 )
-def test_what_a_webhook_cannot_be_is_told_on_the_form(admin: Browser, form: dict[str, str], problem: str) -> None:
+def test_what_a_webhook_cannot_be_is_told_on_the_form(
+    admin: Browser, form: dict[str, str], status: int, problem: str
+) -> None:
     answer = admin.post(**{"name": "n", "format": "cloudevents", **form})
 
-    assert answer.status_code == 422
+    assert answer.status_code == status
     assert problem in answer.text
+    assert "Add a webhook" in answer.text
+    assert "planted" not in answer.text
     assert "None yet: add one below" in admin.page().text
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Final
 
 from fastapi import Query, Response
@@ -119,7 +119,7 @@ def start_rollouts(here: Here, form: Form) -> Response:
     chosen = [name.split(".")[1:] for name in form if _CHOSEN.fullmatch(name)]
     if not chosen:
         view = View(f"{here.home}/fleets/roll-out")
-        return _form_page(here, configuration_id, n, view, "Choose at least one group")
+        return _form_page(replace(here, form=form), configuration_id, n, view, "Choose at least one group")
     rows: list[tuple[Html, Html]] = []
     started: list[str] = []
     for fleet_id, deployment_id in chosen:
@@ -150,7 +150,7 @@ def _form_page(here: MemberPage, configuration_id: str, n: int, view: View, prob
     review = f"review?configuration_id={configuration_id}&version_number={n}"
     open_rollouts = {each.deployment_id: each for each in rollouts.open_in([each.counted.group for each in listed])}
     rows = [_row(caller, each, configuration, n, open_rollouts.get(each.counted.group.id), review) for each in listed]
-    csrf, fields = here.csrf, Fields()
+    csrf, fields = here.csrf, Fields(here.form)
     if rows:
         ways = html(
             _FORM,
