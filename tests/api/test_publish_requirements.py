@@ -165,6 +165,8 @@ def test_what_could_not_be_checked_is_not_published(
     answer = publish(ann, configuration_id)
 
     assert (answer.status_code, answer.json()["code"]) == (status, code)
+    # The request names the version alone.
+    assert [error["loc"] for error in answer.json().get("errors", ())] == ([["path", "n"]] if status == 422 else [])
     assert status_of(ann, configuration_id) == "draft"
 
 

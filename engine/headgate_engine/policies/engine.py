@@ -142,5 +142,5 @@ def _failures(asker: Asker, consequence: str, text: CheckRequest | None = None) 
             if isinstance(error, NoChecker):
                 raise PoliciesNotPossible(text.version, text.version_loc) from error
             if isinstance(error, NotInstalled):
-                raise CollectorVersionNotInstalled(error.detail, at=("body", text.version_loc[-1])) from error
+                raise CollectorVersionNotInstalled(error.detail, at=text.version_loc) from error
         raise NotChecked(f"{error.detail}; {consequence}") from error
