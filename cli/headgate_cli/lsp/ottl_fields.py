@@ -97,8 +97,12 @@ def _settings() -> Iterator[tuple[str, tuple[str, ...], OttlField]]:
 
 
 @cache
-def _of_component(section: str, component: str) -> list[tuple[tuple[str, ...], OttlField]]:
-    return [(path, field) for place, path, field in _settings() if (place, field.component) == (section, component)]
+def _by_component() -> Mapping[tuple[str, str], Sequence[tuple[tuple[str, ...], OttlField]]]:
+    """The settings with their paths, by the section and the type of their component."""
+    known: dict[tuple[str, str], list[tuple[tuple[str, ...], OttlField]]] = {}
+    for section, path, field in _settings():
+        known.setdefault((section, field.component), []).append((path, field))
+    return known
 
 
 def field_at(path: Path) -> OttlField | None:
@@ -106,7 +110,7 @@ def field_at(path: Path) -> OttlField | None:
     if len(path) < 3:
         return None
     steps = ["[]" if isinstance(step, int) else step for step in path[2:]]
-    known = _of_component(str(path[0]), type_of(str(path[1])))
+    known = _by_component().get((str(path[0]), type_of(str(path[1]))), ())
     return next((field for pattern, field in known if _fits(steps, pattern)), None)
 
 
