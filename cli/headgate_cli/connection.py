@@ -17,11 +17,12 @@ P = ParamSpec("P")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, for programs.")
 
 
-def not_empty(_context: click.Context, _parameter: click.Parameter, token: str | None) -> str | None:
-    """Refuse an empty `--token`, a script's empty variable: the stored credential may be of another account."""
-    if token == "":
-        raise click.UsageError("--token is empty: pass a token, or leave the option out")
-    return token
+def not_empty(_context: click.Context, option: click.Parameter, value: str | None) -> str | None:
+    """Refuse an option's empty value, a script's empty variable: without the option, a command does something else."""
+    if value == "":
+        noun = (option.metavar or option.name or "value").lower()
+        raise click.UsageError(f"{option.opts[0]} is empty: pass a {noun}, or leave the option out")
+    return value
 
 
 def server_options(command: Callable[P, None]) -> Callable[P, None]:

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from headgate_cli import watching
+from headgate_cli.errors import Failed
+from headgate_cli.fleets import lookup
 from tests.support.answering import Answer, Server
 from tests.support.cli_in_process import Run
 
@@ -106,6 +108,21 @@ def test_what_happened_is_a_table_and_a_time_is_a_line(fleets: Fleets, run: Run)
 
     fleets.found[f"{PATH}/{HOST}/history"] = {"at": AT, "state": "silent", "running": version(2)}
     assert run(f"instance history servers {HOST} --at {AT}")[1] == "silent, ran shop v2\n"
+
+
+def test_an_empty_time_is_no_request_for_all_that_happened(server: Server, fleets: Fleets, run: Run) -> None:
+    for line in (f"instance history {FLEET} {HOST} --at=", f"deployment history {FLEET} {GROUP} --at="):
+        code, _, err = run(line)
+        assert (code, server.requests) == (2, [])
+        assert "--at is empty: pass a time, or leave the option out" in err
+
+
+def test_an_empty_name_is_that_of_no_host(server: Server, fleets: Fleets) -> None:
+    """A variable of a script that is not set, and a host that reports an empty name."""
+    fleets.listed = [[host(host_name="")]]
+
+    with pytest.raises(Failed, match="has no host ''"):
+        lookup.instance(server.api(), FLEET, "")
 
 
 @pytest.mark.parametrize("do", ["restart", "retry"])

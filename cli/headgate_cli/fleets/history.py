@@ -6,7 +6,7 @@ import click
 
 from headgate_cli.api import Api
 from headgate_cli.configurations.names import named_version as _version
-from headgate_cli.connection import connected
+from headgate_cli.connection import connected, not_empty
 from headgate_cli.fleets import lookup
 from headgate_cli.output import minute, print_outcome, show_list
 from headgate_cli.rollouts.lookup import reached
@@ -17,7 +17,9 @@ from headgate_cli.untrusted import one_line
 @click.command()
 @click.argument("fleet", metavar="FLEET")
 @click.argument("group", metavar="GROUP")
-@click.option("--at", metavar="TIME", help="Only what was assigned then, such as 2026-11-20T19:32:02Z.")
+@click.option(
+    "--at", metavar="TIME", callback=not_empty, help="Only what was assigned then, such as 2026-11-20T19:32:02Z."
+)
 @connected
 def history(api: Api, fleet: str, group: str, at: str | None, as_json: bool) -> None:
     """Show who assigned what to a deployment group, when and why, newest first, for 90 days.

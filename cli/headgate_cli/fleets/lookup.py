@@ -68,9 +68,11 @@ def instance(api: Api, fleet_id: str, name: str, *, gone: bool = False) -> str:
     """
     if is_id("ins", name):
         return name
+    # Without a name the list has all hosts, and one may report an empty name.
+    listed = api.items(InstanceOut, f"/fleets/{fleet_id}/instances", host=name) if name else ()
     ids = [
         instance["id"]
-        for instance in api.items(InstanceOut, f"/fleets/{fleet_id}/instances", host=name)
+        for instance in listed
         if name in (instance["name"], instance["host_name"]) and not (gone and instance["state"] not in _GONE)
     ]
     if len(ids) == 1:

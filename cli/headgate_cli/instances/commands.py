@@ -16,7 +16,7 @@ from headgate_cli.command_group import CommandGroup
 from headgate_cli.configurations import lookup as configurations
 from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.configurations.names import named_version as version
-from headgate_cli.connection import connected
+from headgate_cli.connection import connected, not_empty
 from headgate_cli.fleets import assignable, lookup
 from headgate_cli.instances import listing
 from headgate_cli.instances.listing import host
@@ -89,7 +89,7 @@ def show(api: Api, fleet: str, instance: str, as_json: bool) -> None:
 @instance.command()
 @_fleet
 @_instance
-@click.option("--at", metavar="TIME", help="Only what ran then, such as 2026-11-20T19:32:02Z.")
+@click.option("--at", metavar="TIME", callback=not_empty, help="Only what ran then, such as 2026-11-20T19:32:02Z.")
 @connected
 def history(api: Api, fleet: str, instance: str, at: str | None, as_json: bool) -> None:
     """List what happened on a host, newest first, for 90 days.
