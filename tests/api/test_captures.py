@@ -180,15 +180,18 @@ def test_a_timeline_shows_who_asked_and_what_came_of_it(fleet: Fleet, agent: Age
     assert ended["message"].endswith(": logs/a after batch, 1 records, ended by records")
 
 
-def test_captures_are_off_until_a_session_of_an_admin_allows_them(fleet: Fleet, agent: Agent) -> None:
+def test_captures_are_off_until_a_session_of_an_admin_allows_them(fleet: Fleet, agent: Agent, now: Clock) -> None:
     path = f"{API}/fleets/{fleet.id}/deployments/{fleet.deployment_id}"
     assert refused(fleet.member.http.put(f"{path}/captures", json={"allowed": True})) == (403, "session_required")
+    # Records of one millisecond are in no order.
+    now.moves(seconds=1)
     assert allow(fleet, allowed=False).json()["captures_allowed"] is False
     assert refused(start(fleet)) == (409, "captures_not_allowed")
     assert refused(start(fleet, deployment_id=None, instance_id=fleet.instances()[0]["id"])) == (
         409,
         "captures_not_allowed",
     )
+    now.moves(seconds=1)
     assert allow(fleet, allowed=True).json()["captures_allowed"] is True
     assert known(fleet, path)["captures_allowed"] is True
     assert start(fleet, deployment_id=None, instance_id=fleet.instances()[0]["id"]).status_code == 201
