@@ -29,8 +29,8 @@ from headgate_cli.untrusted import one_line
 # A person waits for it at the prompt.
 _SECONDS: Final = 2.0
 _MOST: Final = 200
-# Others would need quotes, which the shells' scripts of click do not write; the id stands for such a name.
-_PLAIN: Final = re.compile(r"[A-Za-z0-9_./@%+=-]+")
+# Others need quotes, which the shells' scripts of click do not write, or are options: the id stands for them.
+_PLAIN: Final = re.compile(r"(?![-=])[A-Za-z0-9_./@%+=-]+")
 _WORD: Final = re.compile(r"[A-Z]+")
 
 Names = Callable[[Api, click.Context], Iterator[Entity]]

@@ -75,9 +75,11 @@ def read_setting(path: str, written: str) -> Setting:
         # An address such as [::]:4317.
         written = _quoted(written)
     try:
-        return Setting(keys, written, _parse(written))
+        value = _parse(written)
     except NotYaml as error:
         raise _wrong("value", f"the value is not YAML: {error.reason}") from error
+    _require_small(written)
+    return Setting(keys, written, value)
 
 
 def edited(content: str, settings: Sequence[Setting]) -> str:
@@ -99,8 +101,7 @@ def _with(content: str, setting: Setting) -> str:
     import yaml
 
     before = _parse(content)
-    root = yaml.compose(content, yaml.SafeLoader)
-    _require_small(root)
+    root = _require_small(content)
     if _get(before, setting.path) == (True, setting.value):
         return content
     node, at, in_flow = root, 0, False
@@ -122,10 +123,14 @@ def _with(content: str, setting: Setting) -> str:
     )
 
 
-def _require_small(node: yaml.Node | None) -> None:
-    """Raises NotSettable if aliases of aliases make the document large: comparing it would not end."""
+def _require_small(content: str) -> yaml.Node | None:
+    """The nodes of a document. Raises NotSettable if aliases of aliases make it large: comparing it would not end."""
+    import yaml
+
+    node = yaml.compose(content, yaml.SafeLoader)
     if node is not None and _size(node, {}) > _LARGEST:
         raise NotSettable(f"its anchors expand to more than {_LARGEST:,} values")
+    return node
 
 
 def _size(node: yaml.Node, sizes: dict[int, int]) -> int:

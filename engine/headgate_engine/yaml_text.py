@@ -62,6 +62,9 @@ def parse_with_lines(content: str) -> tuple[object, Mapping[Place, int]]:
         raise NotYaml(reason, mark.line + 1 if mark else None, mark.column + 1 if mark else None) from error
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise NotYaml(str(error)) from error
+    except (ArithmeticError, AttributeError, LookupError) as error:
+        # So PyYAML fails at `!!bool perhaps`, or at a number that is too large.
+        raise NotYaml("a value is not what its tag says, or is too large") from error
     finally:
         if loader is not None:
             loader.dispose()

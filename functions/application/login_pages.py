@@ -70,7 +70,7 @@ def device_page(who: Visit, session: Person, user_code: str = "") -> Response:
         client = logins.find_device(session, user_code, clock.now())
     except logins.LoginNotFound as error:
         return page(frame(who), "Connect a command line", html(_ENTER), problem=error.detail, status=404)
-    return _approval(who, session, _CONFIRM, client=client, code=user_code.strip().upper())
+    return _approval(who, session, _CONFIRM, client=client, code=logins.written(user_code))
 
 
 @router.post("/device")

@@ -8,7 +8,6 @@ from difflib import unified_diff
 from typing import Final
 
 from fastapi import Request
-from pydantic import BaseModel
 
 from configurations import api
 from configurations.wire import VersionDetail
@@ -23,7 +22,7 @@ from headgate_engine.errors import Unavailable
 from headgate_engine.setting import Setting, edited
 from headgate_engine.validation import service as validation
 from headgate_engine.validation.model import ValidationResult
-from headgate_engine.wire.inputs import Variables
+from headgate_engine.wire.inputs import Input, Variables
 from headgate_engine.yaml_text import NotYaml
 from web.commands import carry_out
 from web.forms import model_of
@@ -37,7 +36,7 @@ _LONGEST_LINE: Final = 400
 _ETAG: Final = re.compile(r'"([1-9][0-9]{0,8})-[0-9]{1,9}"')
 
 
-class _TypedVariables(BaseModel):
+class _TypedVariables(Input):
     env: Variables
 
 

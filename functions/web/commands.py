@@ -14,7 +14,6 @@ from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel
 
 from headgate.foundation import errors
 from headgate.foundation.caller import Caller
@@ -22,6 +21,7 @@ from headgate.http import auditing
 from headgate.http.credentials import SessionAdmin, Writer
 from headgate.http.routing import route_of
 from headgate.identity.model import WriteAccessRequired
+from headgate_engine.wire.inputs import Input
 from web.forms import model_of
 from web.layout import redirect
 from web.pages import Form, Here, MemberPage
@@ -106,7 +106,7 @@ def carry_out(
         entered = body()
         if entered is None:
             return None
-        model: type[BaseModel] = parameters["body"].annotation
+        model: type[Input] = parameters["body"].annotation
         values["body"] = model_of(model, entered)
     result = operation(**{name: values.get(name, parameter.default) for name, parameter in parameters.items()})
     if permission == Writer:

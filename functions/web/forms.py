@@ -7,10 +7,11 @@ from typing import Final, Generic, TypeVar
 from urllib.parse import parse_qsl
 
 from fastapi import Request
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from headgate.foundation import errors
 from headgate_engine.wire import refusals
+from headgate_engine.wire.inputs import Input
 from web.parts import Fields
 
 _MAX_FIELDS = 200
@@ -18,7 +19,7 @@ _MINUTE: Final = "%Y-%m-%dT%H:%M"
 
 
 Chosen = TypeVar("Chosen")
-Model = TypeVar("Model", bound=BaseModel)
+Model = TypeVar("Model", bound=Input)
 
 
 @dataclass(frozen=True, slots=True)

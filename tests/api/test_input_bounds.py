@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from configurations import changing
+from headgate.foundation.errors import Invalid
 from headgate.http.parts import routes_of
 from headgate_engine.wire.bounds import MOST_ERRORS
 from headgate_engine.wire.inputs import Input
@@ -111,6 +113,13 @@ def errors_of(model: type[BaseModel], body: object) -> int:
 def test_every_body_is_an_input_of_ours() -> None:
     assert len(bodies()) > 30
     assert [label for label, model in bodies().items() if not issubclass(model, Input)] == []
+
+
+def test_lines_of_a_form_make_no_more_errors_than_a_body() -> None:
+    with pytest.raises(Invalid) as refused:
+        changing.variables("".join(f"{n}=\n" for n in range(20_000)))
+
+    assert len(refused.value.errors) <= MOST_ERRORS
 
 
 @pytest.mark.parametrize("model", models(), ids=lambda model: model.__name__)

@@ -1,6 +1,7 @@
 """Logins of the command line that somebody approves, beside a new password and another organization."""
 
 from datetime import timedelta
+from urllib.parse import quote
 
 import pytest
 
@@ -70,6 +71,17 @@ def test_a_login_of_one_way_is_not_redeemed_in_the_other_and_stays(ada: Person) 
 
     assert logins.redeem_device(device.device_code, clock.now()).session.user.email == ada.user.email
     assert logins.redeem_code(code, VERIFIER, clock.now()).session.user.email == ada.user.email
+
+
+def test_the_page_shows_the_code_of_the_login_and_no_other_words_of_its_link(ada: Person, http: TestClient) -> None:
+    code = logins.begin_device("192.0.2.7", clock.now()).user_code
+    # Letters that look like Latin, and that no code has.
+    link = quote(f"\u0430\u0441\u0441\u0435\u0440\u0442\u0435\u0501: {code.lower()}")
+
+    shown = http.get(f"/device?user_code={link}").text
+
+    assert f'<div class="code">{code}</div>' in shown
+    assert f'name="user_code" value="{code}"' in shown
 
 
 def test_an_old_password_that_was_checked_just_before_a_new_one_begins_no_session(

@@ -16,6 +16,7 @@ LISTS = {
     "/configurations": [
         {"id": "cfg_01m7xx1hyrfzpvacqe78v66545", "name": "edge"},
         {"id": "cfg_02m7xx1hyrfzpvacqe78v66545", "name": "; touch pwned"},
+        {"id": "cfg_03m7xx1hyrfzpvacqe78v66545", "name": "--token=sv_y"},
     ],
     "/fleets": [{"id": FLEET, "label": "shops"}],
     f"/fleets/{FLEET}/deployments": [{"id": "dep_01m7xx1hyrfzpvacqe78v66545", "name": "Default"}],
@@ -57,8 +58,8 @@ def completed(folder: Path, server_url: str, line: str) -> list[str]:
     [
         ("headgate vali", ["validate"]),
         ("headgate validate ed", ["files"]),
-        # The second one has a name that a shell would run, so its id is offered.
-        ("headgate config show ", ["edge", "cfg_02m7xx1hyrfzpvacqe78v66545"]),
+        # The ids of those whose names a shell would run, or the command would take for an option.
+        ("headgate config show ", ["edge", "cfg_02m7xx1hyrfzpvacqe78v66545", "cfg_03m7xx1hyrfzpvacqe78v66545"]),
         ("headgate deployment assign shops De", ["Default"]),
     ],
 )

@@ -338,3 +338,12 @@ def test_no_folder_names_where_credentials_are(server: Server, folder: Path) -> 
     done = run(server, folder, "whoami", SERVICE_API_TOKEN="", XDG_CONFIG_HOME="here")
 
     assert (done.returncode, server.requests) == (3, [])
+
+
+def test_a_pipeline_of_a_file_is_one_segment_of_the_path(server: Server, folder: Path) -> None:
+    rules = [{"name": "none", "condition": "false"}]
+    (folder / "c.yaml").write_text(json.dumps({"logs/../../a?b%2F": {"rules": rules}}))
+
+    run(server, folder, "rules", "set", CONFIGURATION, "c.yaml")
+
+    assert server.requests[-1][0].rpartition("/")[2] == "logs%2F..%2F..%2Fa%3Fb%252F"

@@ -5,6 +5,7 @@ import pytest
 
 from headgate_cli.configurations.edit_many import SettingType
 from headgate_engine.setting import Absent, NotSettable, Setting, edited
+from headgate_engine.yaml_text import NotYaml
 
 TEXT = """\
 # The head.
@@ -81,6 +82,19 @@ def test_what_an_anchor_shares_is_not_changed_by_itself() -> None:
 def test_what_is_no_setting_is_refused_with_how_to_write_one(written: str, said: str) -> None:
     with pytest.raises(click.BadParameter, match=said):
         setting(written)
+
+
+def test_a_value_whose_anchors_expand_without_end_is_refused_at_once() -> None:
+    levels = ", ".join(f"&a{n + 1} [*a{n}, *a{n}]" for n in range(40))
+
+    with pytest.raises(click.BadParameter, match="its anchors expand to more than 200,000 values"):
+        setting(f"exporters.debug.verbosity=[&a0 [x], {levels}]")
+
+
+@pytest.mark.parametrize("scalar", ["1" + ":59" * 200 + ".5", '!!int ""', "!!bool perhaps", "!!timestamp later"])
+def test_a_value_that_is_not_of_its_tag_is_not_yaml(scalar: str) -> None:
+    with pytest.raises(NotYaml):
+        edited(f"exporters: {{debug: {{verbosity: {scalar}}}}}", [setting("exporters.debug.verbosity=basic")])
 
 
 @pytest.mark.parametrize("anchors", [[f"a{n + 1}: &a{n + 1} [*a{n}, *a{n}]" for n in range(40)], ["b: &b [*b]"]])

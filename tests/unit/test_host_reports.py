@@ -1,6 +1,7 @@
 """What a host may say of itself: a stranger's text, of which only the expected is taken."""
 
 import json
+import re
 from typing import Any, Final
 
 import pytest
@@ -54,6 +55,8 @@ def test_a_full_report_without_labels_removes_them() -> None:
         {"name": "x" * 256},
         {"labels": {"": "a"}},
         {"labels": {"a": 1}},
+        {"labels": {"password=hunter2": "a"}},
+        {"counters": {**FULL["counters"], "exporters": {"hunter2": {}}}},
         {"labels": {f"k{i}": "" for i in range(65)}},
         {"config": {"hash": "zz", "drifted": []}},
         {"config": {"hash": "", "drifted": ["${env:SECRET}"]}},
@@ -77,8 +80,11 @@ def test_a_full_report_without_labels_removes_them() -> None:
     ],
 )
 def test_what_is_not_such_a_report_is_refused_whole(changed: dict[str, object]) -> None:
-    with pytest.raises(Malformed):
+    with pytest.raises(Malformed) as refused:
         report(**changed)
+
+    # The message goes to the log.
+    assert str(refused.value) in changed or re.fullmatch(r"it has \d+ bytes", str(refused.value))
 
 
 def test_a_list_of_components_may_be_longer_than_the_rest_of_a_report() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 import click
 
 from headgate_cli.api import Api, ServerError
@@ -85,11 +87,9 @@ def set_(api: Api, configuration: str, file: str, n: int | None, as_json: bool) 
     saved = []
     for rule_set in files.rule_sets(file):
         body: dict[str, object] = {"signal_type": rule_set.signal_type, "rules": rule_set.rules}
-        # A slash in a pipeline's name must not become one of the path.
-        pipeline = rule_set.pipeline.replace("/", "%2F")
         try:
             body |= {"name": rule_set.name} if rule_set.name else {}
-            answer = api.put(RuleSetOut, f"{path}/{pipeline}", body)
+            answer = api.put(RuleSetOut, f"{path}/{quote(rule_set.pipeline, safe='')}", body)
         except ServerError as error:
             raise files.refusal(error, file, rule_set.pipeline) from error
         saved.append(answer)

@@ -84,7 +84,7 @@ def begin_device(client: str, at: datetime) -> DeviceLogin:
     device_code = secrets.token_urlsafe(32)
     code = "".join(secrets.choice(_USER_CODE_ALPHABET) for _ in range(8))
     login_store.create_device(hash_of(device_code), _hash_of_user_code(code), client, at + LIFETIME)
-    return DeviceLogin(device_code, f"{code[:4]}-{code[4:]}")
+    return DeviceLogin(device_code, written(code))
 
 
 def find_device(session: Session, user_code: str, at: datetime) -> str:
@@ -179,7 +179,16 @@ def _approval(caller: Caller, at: datetime) -> Approval:
     return Approval(caller.principal.id, caller.name, at, caller.organization_id, caller.organization_name)
 
 
+def written(user_code: str) -> str:
+    """A user code as the command line shows it, whatever else is in a link that holds it."""
+    letters = _letters(user_code)
+    return f"{letters[:4]}-{letters[4:]}"
+
+
 def _hash_of_user_code(text: str) -> str:
-    """The hash of its letters alone, so that it may be typed in small letters and without the dash."""
-    letters = "".join(letter for letter in text.upper() if letter in _USER_CODE_ALPHABET)[:16]
-    return hash_of(letters)
+    return hash_of(_letters(text))
+
+
+def _letters(user_code: str) -> str:
+    """The letters of the code alone, so that it may be typed in small letters and without the dash."""
+    return "".join(letter for letter in user_code.upper() if letter in _USER_CODE_ALPHABET)[:16]
