@@ -31,6 +31,8 @@ MOST: Final = 50
 """The most configurations of a request: those of a page of the list."""
 # PyYAML reads about 100,000 characters in a second, and each text is read three times.
 MOST_CHARACTERS: Final = 200_000
+MOST_LINES: Final = 10_000
+"""Those of one text: the time of a difference grows with their square."""
 MOST_SECONDS: Final = 15
 _LONGEST_LINE: Final = 400
 _ETAG: Final = re.compile(r'"([1-9][0-9]{0,8})-[0-9]{1,9}"')
@@ -91,6 +93,8 @@ def change(
             f"The texts have more than {MOST_CHARACTERS:,} characters together: choose fewer, or use "
             "`headgate config edit --set`"
         )
+    if before.count("\n") > MOST_LINES:
+        raise errors.Invalid(f"It has more than {MOST_LINES:,} lines: use `headgate config edit --set`")
     try:
         after = edited(before, [setting])
     except NotYaml as error:

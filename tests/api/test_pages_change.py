@@ -8,7 +8,7 @@ import pytest
 
 from configurations import changing
 from configurations.app import app, router
-from configurations.changing import MOST_CHARACTERS
+from configurations.changing import MOST_CHARACTERS, MOST_LINES
 from headgate.audit import service as audit
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
@@ -215,6 +215,16 @@ def test_what_is_over_the_limit_of_characters_stays_as_it_is(mine: Member, brows
     saved = send_form(browser, path, "/change", save="yes", **setting, **dict.fromkeys(ids, '"1-1"')).text
     assert saved.count(">not changed</span>") == 1
     assert [text.count("detailed") for configuration_id in ids for text in texts(mine, configuration_id)] == [1, 0]
+
+
+def test_a_text_of_more_lines_than_are_compared_stays_as_it_is(mine: Member, browser: TestClient, path: str) -> None:
+    many = cfg.create(mine, "many", DEBUG + "#\n" * MOST_LINES)
+    setting = {"setting": "exporters.debug.verbosity", "value": "detailed"}
+
+    shown = send_form(browser, path, "/change", **setting, **{many: "yes"}).text
+
+    assert "It has more than 10,000 lines" in shown
+    assert "detailed</pre>" not in shown
 
 
 def test_what_there_is_no_time_to_check_is_shown_and_can_be_saved(
