@@ -86,8 +86,12 @@ def test_what_is_not_safe_in_a_command_is_kept_and_left_out_of_it(
 ) -> None:
     unsafe = [{"host_path": "../up", "mount_path": "/x"}, {"host_path": "/a b", "mount_path": "/y"}]
     answer = put(http, fleet_id, group_id, {"volume_mounts": [*unsafe, ONE]})
-    command = http.post(f"{API}/fleets/{fleet_id}/install", json={"platform": "docker"}).json()["command"]
+    installed = http.post(f"{API}/fleets/{fleet_id}/install", json={"platform": "docker"}).json()
+    command, notes = installed["command"], installed["notes"]
 
+    assert [note.split(". ")[0] for note in notes if "mount" in note] == [
+        "Volume mounts are left out of the command: ../up, /a b"
+    ]
     assert answer.json()["volume_mounts"] == [*unsafe, ONE]
     assert "--volume /var/log:/logs" in command
     assert command.count("--volume") == 1

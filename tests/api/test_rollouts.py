@@ -5,6 +5,7 @@ import pytest
 from headgate.foundation import clock
 from headgate.identity import sessions
 from headgate.instances.model import instance_id
+from headgate.rollouts.model import FINAL
 from tests.support.events import waiting
 from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, now
 from tests.support.members import API
@@ -163,6 +164,11 @@ def test_an_act_that_the_status_does_not_allow_is_409(
     assert [(answer.status_code, answer.json()["code"]) for answer in answers] == [(409, "rollout_status")] * len(
         refused
     )
+    # In the words of pages, and with what to do about a rollout that does not go on.
+    ended = group.now(rollout)["status"] in FINAL
+    for answer in answers:
+        assert "_" not in answer.json()["detail"]
+        assert ("`headgate rollout start`" in answer.json()["detail"]) == ended
     assert group.now(rollout) == before
 
 

@@ -72,9 +72,11 @@ export async function results(api: Api, run: Run, textOf: (line: number) => stri
     run.component_errors.length + run.notes.length > 0 && complaints(run),
   );
   if (run.status !== "Error") {
-    const steps = await part(async () =>
-      stepThrough(api, run.id, await api.get<Steps>(`/testing/runs/${run.id}/steps`), textOf),
-    );
+    const steps = run.trace
+      ? await part(async () =>
+          stepThrough(api, run.id, await api.get<Steps>(`/testing/runs/${run.id}/steps`), textOf),
+        )
+      : h("p", { class: "soft" }, "The run was not traced: a run with steps shows what each component did.");
     const output = await part(async () => {
       const text = await api.get<string>(`/testing/runs/${run.id}/output`);
       return h("pre", { tabindex: 0, "aria-label": "Output" }, text || "Nothing came out.");

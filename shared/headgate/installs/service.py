@@ -36,6 +36,11 @@ TAKEOVER: Final = (
     "The official supervisor goes on if Headgate's does not run and report within two minutes",
 )
 
+_MOUNTABLE: Final = (
+    "Both paths of a mount have to be absolute, without .. and of letters, digits and . _ - / alone; the group's page "
+    "changes them"
+)
+
 
 class NotInstallable(errors.Invalid):
     """The fleet cannot be installed in the way that the request asks for."""
@@ -254,6 +259,9 @@ def _notes(options: Options, group: Deployment, connection: FleetConnection) -> 
         notes.append(f"The host needs the image {image}; if no registry has it, {built}")
         name = commands.container(connection, options.server_name)
         notes.append(f"If a container of that name exists, remove it first: docker stop {name} && docker rm {name}")
+        left_out = [mount.host_path for mount in group.volume_mounts if not commands.mountable(mount)]
+        if left_out:
+            notes.append(f"Volume mounts are left out of the command: {', '.join(left_out)}. {_MOUNTABLE}")
     if options.from_official:
         notes.extend(TAKEOVER)
     if options.platform == "windows":

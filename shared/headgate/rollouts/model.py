@@ -43,6 +43,10 @@ Gate = Literal[
 ]
 FINAL: Final[frozenset[Status]] = frozenset({"rolled_back", "completed", "aborted", "superseded"})
 MOST_STEPS: Final = 20
+_WAY_OUT: Final = {
+    "final": ". It has ended: begin another with `headgate rollout start`",
+    "rolling_back": ". Wait until its hosts went back, with `headgate rollout watch`, and begin another",
+}
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
 
@@ -59,7 +63,10 @@ class NotNow(errors.Conflict):
     code = "rollout_status"
 
     def __init__(self, status: Status, act: str, allowed: Sequence[Status]) -> None:
-        super().__init__(f"The rollout is {status}; {act} needs it to be {' or '.join(allowed)}")
+        *others, last = (each.replace("_", " ") for each in allowed)
+        needs = f"{', '.join(others)} or {last}" if others else last
+        message = f"The rollout is {status.replace('_', ' ')}; {act} needs it to be {needs}"
+        super().__init__(message + _WAY_OUT.get("final" if status in FINAL else status, ""))
 
 
 class NothingDelivered(errors.Conflict):
