@@ -1,6 +1,7 @@
 """Renaming, describing, archiving, restoring and deleting configurations, and the list of runs, by command."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -134,3 +135,28 @@ def test_runs_as_json_have_the_configurations_name_and_end_at_the_limit(server: 
     code, out, _ = run("test runs --limit 1 --json")
 
     assert (code, json.loads(out)) == (0, [RUN | {"configuration_name": "edge"}])
+
+
+@pytest.mark.parametrize(
+    ("text", "wrapped", "told"),
+    [
+        (
+            "data:\n  relay: |\n    receivers: {}\n",
+            {"path": "data.relay"},
+            "cm.yaml has its configuration under data.relay, and stays as it is: take that out with "
+            "`headgate config import`\n",
+        ),
+        ("kind: Deployment\n", None, "cm.yaml has no processors::batch: it stays as it is\n"),
+        ("receivers: {}\n", None, "cm.yaml has no processors::batch: it stays as it is\n"),
+    ],
+)
+def test_a_value_is_not_set_inside_of_another_text_and_that_is_said(
+    server: Server, run: Run, tmp_path: Path, text: str, wrapped: object, told: str
+) -> None:
+    (tmp_path / "cm.yaml").write_text(text)
+    server.answering = lambda _: (200, {}, {"valid": False, **({"wrapped": wrapped} if wrapped else {})})
+
+    code, _, err = run("config edit cm.yaml --set processors.batch.timeout=1s")
+
+    assert (code, err) == (0, f"{told}No configuration changes\n")
+    assert len(asked(server)) == (0 if text.startswith("receivers") else 1)

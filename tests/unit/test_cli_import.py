@@ -103,6 +103,53 @@ def test_a_draft_with_the_text_of_its_file_is_imported_again_and_another_one_is_
     assert not [line for line, _, _ in server.requests if line == f"POST {path}"]
 
 
+EDIT = {"line": 1, "column": 7, "end_line": 1, "end_column": 8, "text": "fixed"}
+FIXABLE = WRONG | {"findings": [{"severity": "error", "code": "unknown_key", "message": "x is y", "fix": [EDIT]}]}
+RIGHT = {"valid": True, "version": "0.139.0", "findings": []}
+
+
+@pytest.mark.parametrize(
+    ("draft", "options", "code", "patched", "told"),
+    [
+        ("name: fixed\n", "--fix", 0, [], "1 draft of 1 file, 1 valid"),
+        ("name: fixed\n", "--fix --collector-version 0.139.0", 0, [], "1 draft of 1 file, 1 valid"),
+        ("name: fixed\n", "", 0, [], "1 draft of 1 file, 1 valid"),
+        ("name: a\n", "--fix", 0, [b'{"yaml":"name: fixed\\n"}'], "1 draft of 1 file, 1 valid"),
+        (
+            "name: by hand\n",
+            "--fix",
+            1,
+            [],
+            "`headgate validate --fix theirs/a.yaml` writes the known fixes into the file, and then "
+            "`headgate config push theirs/a.yaml --to a` adds a version",
+        ),
+    ],
+)
+def test_an_import_with_fixes_again_leaves_its_draft_as_it_is(
+    server: Server, run: Run, files: Path, draft: str, options: str, code: int, patched: list[bytes], told: str
+) -> None:
+    key = f"cfg_{'0' * 26}"
+    latest = {"latest_version": 1, "published_version": None, "archived_at": None}
+    stored = {"id": key, "name": "a", "yaml": draft, "collector_version": "0.139.0", **latest}
+
+    def answer(asked: str) -> Answer:
+        if "/validate/batch" in asked:
+            items = [RIGHT if "fixed" in item["yaml"] else FIXABLE for item in batches(server)[-1]]
+            groups = [GROUP | {"kind": "removed", "fixable": 1}] if FIXABLE in items else []
+            return 200, {}, {"items": items, "groups": groups}
+        if "?" in asked and not asked.startswith("PATCH"):
+            return 200, {}, {"items": [stored], "next_cursor": None}
+        return 200, {"ETag": '"1"'}, stored
+
+    server.answering = answer
+    ended, out, err = run(f"config import theirs/a.yaml {options}")
+
+    assert (ended, [body for line, _, body in server.requests if line.startswith("PATCH")]) == (code, patched), (
+        out + err
+    )
+    assert told in out + err
+
+
 def test_names_that_are_taken_are_found_by_one_request(server: Server, run: Run, files: Path) -> None:
     def answer(asked: str) -> Answer:
         taken = {"id": f"cfg_{'0' * 26}", "name": "b", "archived_at": None, "latest_version": 2, "published_version": 1}

@@ -19,7 +19,7 @@ from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import confirm, counted, diff, print_json, print_result, say
 from headgate_cli.safe_files import read, rewrite
 from headgate_cli.shaped import PlainAnswer
-from headgate_cli.shapes import ConfigurationSummary, VersionDetail, VersionTestsOut
+from headgate_cli.shapes import ConfigurationSummary, ValidationResult, VersionDetail, VersionTestsOut
 from headgate_cli.suites import report
 from headgate_cli.suites.run import SuiteRun
 from headgate_cli.suites.run import run as run_suites
@@ -31,6 +31,7 @@ from headgate_engine.errors import Invalid
 from headgate_engine.setting import Absent, NotSettable, Setting, edited, read_setting
 
 _NOT_SAVED: Final = "Nothing was saved"
+_IMPORT: Final = "headgate config import"
 _WAY_OUT: Final = "--no-validate goes on anyway"
 
 
@@ -87,7 +88,7 @@ def edit_many(api: Api, names: Sequence[str], everything: bool, settings: Sequen
         raise click.UsageError("name either files and folders or stored configurations")
     if files and how.publish:
         raise click.UsageError("--publish is for stored configurations: push the files, or apply their folder")
-    changes = _changes(_of_files(files) if files else _stored(api, names, everything), settings)
+    changes = _changes(api, _of_files(files) if files else _stored(api, names, everything), settings)
     if not changes:
         say("No configuration changes")
         if how.as_json:
@@ -135,15 +136,21 @@ def _of_files(files: Sequence[str]) -> list[_Change]:
     return [_Change(file, content, content) for file in files for content in [read(file)]]
 
 
-def _changes(texts: Sequence[_Change], settings: Sequence[Setting]) -> list[_Change]:
+def _changes(api: Api, texts: Sequence[_Change], settings: Sequence[Setting]) -> list[_Change]:
     """Those that change. Raises Failed if a value cannot be set in one of them."""
     changes = []
     for change in texts:
         try:
-            parse(change.before, change.label)
+            sections = parse(change.before, change.label)
             after = edited(change.before, settings)
         except Absent as error:
-            say(f"{change.label} has no {error.missing}: it stays as it is")
+            # Another text than a configuration may have one inside.
+            around = change.stored is None and isinstance(sections, Mapping) and "receivers" not in sections
+            part = _inside(api, change.before) if around else ""
+            why = f"has no {error.missing}: it stays as it is"
+            if part:
+                why = f"has its configuration under {part}, and stays as it is: take that out with `{_IMPORT}`"
+            say(f"{change.label} {why}")
             continue
         except NotSettable as error:
             where = f"{change.label}:{error.line}" if error.line else change.label
@@ -153,6 +160,12 @@ def _changes(texts: Sequence[_Change], settings: Sequence[Setting]) -> list[_Cha
         else:
             changes.append(with_changes(change, after=after))
     return changes
+
+
+def _inside(api: Api, content: str) -> str:
+    """The path of the configuration inside of another text, such as a ConfigMap; empty if there is none."""
+    part = api.post(ValidationResult, "/validate", {"yaml": content}).get("wrapped")
+    return one_line(part["path"]) if part else ""
 
 
 def _write(changes: Sequence[_Change]) -> None:

@@ -23,7 +23,7 @@ from headgate_cli.configurations.push import change_draft
 from headgate_cli.connection import connected
 from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import counted, print_json, print_result, say, table
-from headgate_cli.safe_files import STDIN, read
+from headgate_cli.safe_files import STDIN, STDIN_NAME, read
 from headgate_cli.safe_files import name as name_of
 from headgate_cli.shaped import PlainAnswer, listed, shaped
 from headgate_cli.untrusted import one_line, quoted
@@ -42,7 +42,8 @@ _MOST_NAMED: Final = 2
 class _Text:
     """A text to import. `problem` is why it becomes no draft; `fixed` counts the edits of the fixes.
 
-    `draft` is the draft of that name, if it may be that of an earlier import.
+    `draft` is the draft of that name, if it may be that of an earlier import. `inside` is set if it is a part of the
+    file, and `fixable` if fixes of it are known.
     """
 
     file: str
@@ -51,6 +52,8 @@ class _Text:
     problem: str = ""
     fixed: int = 0
     draft: lookup.Latest | None = None
+    inside: bool = False
+    fixable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +114,8 @@ def import_(
     Takes a configuration out of a Kubernetes resource, a ConfigMap or Helm values by itself. On a terminal it asks for
     what is missing: whether the files are for another installed collector, if their names show it; whether to apply
     fixes; the feature gates and the values of variables that errors come from. Values are for the check only and are
-    not stored. A draft that has just the text of its file is changed in place; any other configuration of that name is
-    left alone. Ends with 1 if a file became no draft, or one that is not valid.
+    not stored. A draft that has just the text of its file, or that text with its fixes, is changed in place; any other
+    configuration of that name is left alone. Ends with 1 if a file became no draft, or one that is not valid.
 
     \b
     Examples:
@@ -128,7 +131,7 @@ def import_(
     request |= gates_in_request(feature_gates) | variables.in_request(env) | variables.files_in_request(files_of_texts)
     checked = _check(api, _with_namesakes(api, texts), request)
     # Known only now: the text that is compared may be a part of the file.
-    imports = [_unless_changed(source, answer) for source, answer in zip(checked.texts, checked.answers, strict=True)]
+    imports = _unless_changed(api, checked, request, match_version=match_version)
     before = checked = checked if imports == checked.texts else _check(api, imports, request)
     if not as_json:
         _show(checked)
@@ -206,16 +209,35 @@ def _with_namesakes(api: Api, texts: Sequence[_Text]) -> list[_Text]:
 
 
 def _exists(source: _Text) -> str:
-    push = f"headgate config push {shlex.quote(source.file)} --to {shlex.quote(source.name)}"
-    return f"a configuration {source.name!r} exists already: `{push}` adds a version"
+    file = "FILE" if source.file == STDIN_NAME else shlex.quote(source.file)
+    push = f"headgate config push {file} --to {shlex.quote(source.name)}{' --unwrap' if source.inside else ''}"
+    ways = [
+        *(["save the text to a file"] if source.file == STDIN_NAME else ()),
+        *([f"`headgate validate --fix {file}` writes the known fixes into the file"] if source.fixable else ()),
+        f"`{push}` adds a version",
+    ]
+    return f"a configuration {source.name!r} exists already: {', and then '.join(ways)}"
 
 
-def _unless_changed(source: _Text, answer: shapes.NamedResult) -> _Text:
-    """The text; if a draft of its name has another text or collector version than the import, it gets a problem."""
-    draft = source.draft
-    if draft is None or (draft.yaml, draft.collector_version) == (source.yaml, answer.get("version")):
-        return source
-    return replace(source, problem=_exists(source), draft=None)
+def _unless_changed(
+    api: Api, checked: _Checked, request: Mapping[str, object], *, match_version: bool
+) -> Sequence[_Text]:
+    """The texts; one whose name a draft has that is not what an import of the file creates gets a problem.
+
+    A draft that has the text with its fixes is as an import with --fix has created it, so that it stays so.
+    """
+    texts = []
+    for source, answer in zip(checked.texts, checked.answers, strict=True):
+        draft = source.draft
+        asked = {**request, "version": draft.collector_version} if draft and match_version else request
+        if draft and draft.yaml != source.yaml and fixing.of_errors(source.yaml, answer):
+            (fixed,) = _mended(api, _check(api, [source], asked), asked).texts
+            source = replace(source, yaml=fixed.yaml if fixed.yaml == draft.yaml else source.yaml, fixable=True)
+        same = draft is None or (match_version or draft.collector_version == answer.get("version"))
+        if draft and not (same and draft.yaml == source.yaml):
+            source = replace(source, problem=_exists(source), draft=None)
+        texts.append(source)
+    return texts
 
 
 def _namesakes(api: Api, texts: Sequence[_Text]) -> dict[str, shapes.ConfigurationSummary]:
@@ -278,7 +300,7 @@ def _unwrapped(source: _Text, answer: shapes.NamedResult) -> _Text:
     if not part:
         return source
     say(f"{one_line(source.file)}: taking the configuration under {one_line(part['path'])}")
-    return replace(source, yaml=part["yaml"])
+    return replace(source, yaml=part["yaml"], inside=True)
 
 
 def _matching(api: Api, checked: _Checked, request: Mapping[str, object]) -> tuple[str, _Checked] | None:
@@ -391,9 +413,9 @@ def _created(api: Api, outcome: dict[str, object], source: _Text, request: Mappi
         else:
             key, changes = draft.id, {"yaml": source.yaml} if source.yaml != draft.yaml else {}
         outcome = {**outcome, "configuration_id": key}
-        if request.get("version"):
+        if request.get("version") not in (None, draft and draft.collector_version):
             changes["collector_version"] = request["version"]
-        if request.get("feature_gates"):
+        if request.get("feature_gates") not in (None, draft and list(draft.feature_gates)):
             changes["feature_gates"] = request["feature_gates"]
         if changes:
             change_draft(api, key, 1, changes, draft.etag if draft else "")
