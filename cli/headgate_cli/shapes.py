@@ -1909,6 +1909,7 @@ UpgradeReport = TypedDict(
         "incomplete": "bool",
         "outputs": "NotRequired[None]",
         "proposed_yaml": "str | None",
+        "inside": "NotRequired[str | None]",
     },
 )
 
@@ -1958,6 +1959,7 @@ class Verdict(TypedDict):
     valid: bool | None
     errors: list[Finding]
     warnings: list[Finding]
+    valid_on_host: NotRequired[bool | None]
 
 
 Verdicts = TypedDict(

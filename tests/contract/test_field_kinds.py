@@ -338,6 +338,51 @@ def test_expressions_of_a_configuration_inside_of_another_text_are_linted_at_the
         assert lines == [place[0]], name
 
 
+def test_policies_and_starts_look_into_another_text_at_its_places(join: JoinWith) -> None:
+    ann: Member = join([validation_router], "ann")
+    inner = of("debug: {}", STARTED).replace("[otlp]", "[otlp], processors: [filter]").replace("\n", "\n    ")
+    texts = {
+        "map": f"kind: ConfigMap\ndata:\n  a.yaml: |\n    {inner}",
+        "escapes": f"data:\n  a.yaml: {json.dumps(of('debug: {}'))}\n",
+        "none": "apiVersion: apps/v1\nkind: Deployment\n",
+    }
+
+    answers = checked(ann, texts, "?policies=true&start=true&lint=true")
+
+    places = {
+        name: [(each["line"], each["column"]) for each in _of_code(answer, "memory_limiter_missing")]
+        for name, answer in answers.items()
+    }
+    assert places == {"map": [(10, 37)], "escapes": [(2, 11)], "none": []}
+    assert answers["map"]["start"]["started"] == ["processors::filter"]
+    assert answers["none"]["lint"]["problem"]["detail"].startswith("There is no configuration of a collector")
+    refused = ann.http.post(f"{API}/ottl/lint", json={"yaml": texts["none"]})
+    assert (refused.status_code, refused.json()["errors"][0]["loc"]) == (422, ["body", "yaml"])
+
+
+STARTED: Final = "processors: {filter: {logs: {log_record: ['body == nil']}}}\n"
+
+
+def test_what_is_one_decision_is_one_finding_of_a_policy(join: JoinWith) -> None:
+    ann: Member = join([validation_router], "ann")
+    grpc, http = "grpc: {endpoint: '0.0.0.0:4317'}", "http: {endpoint: '0.0.0.0:4318'}"
+    text = of("debug: {}").replace("grpc: {}", f"{grpc}, {http}")
+    allowed = "# headgate: allow memory_limiter_missing because of a test"
+    text += f"    logs: {{receivers: [otlp], exporters: [debug]}} {allowed}\n"
+    text += "    metrics: {receivers: [otlp], exporters: [debug]}\n"
+
+    findings = checked(ann, {"it": text}, "?policies=true")["it"]["findings"]
+
+    messages = {each["code"]: each["message"] for each in findings if each["source"] == "policy"}
+    assert messages["memory_limiter_missing"] == "the pipelines traces, metrics have no memory_limiter"
+    assert messages["listens_everywhere"] == "these listen on all addresses: otlp (port 4317), otlp (port 4318)"
+    assert len([each for each in findings if each["code"] in messages]) == len(messages)
+
+
+def _of_code(answer: dict[str, Any], code: str) -> list[dict[str, Any]]:
+    return [each for each in answer["findings"] if each["code"] == code]
+
+
 def test_a_mistake_is_told_at_its_place_with_what_mends_it(join: JoinWith) -> None:
     ann: Member = join([validation_router], "ann")
 

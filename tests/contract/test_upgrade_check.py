@@ -164,3 +164,60 @@ def test_a_component_that_the_reduced_build_lacks_is_not_checked_and_the_rest_is
         (f"receivers::{lacking[0]}/other", 6, 3, lacking[0], NEWER)
     ]
     assert [one.component_path for one in report.defaults if one.component_path == "exporters::otlp"]
+
+
+ON_HOST = """\
+receivers: {otlp: {protocols: {grpc: }}}
+exporters: {otlphttp: {endpoint: "https://a:1"}}
+extensions: {file_storage: {directory: /var/lib/otelcol}}
+service: {extensions: [file_storage], pipelines: {logs: {receivers: [otlp], exporters: [otlphttp]}}}
+"""
+
+
+@pytest.mark.parametrize("target", VERSIONS)
+def test_what_the_host_decides_is_a_warning_of_both_versions_and_not_new(target: str) -> None:
+    report = check(ON_HOST, target)
+
+    for verdict in (report.verdict.source, report.verdict.target):
+        assert (verdict.valid, verdict.valid_on_host, list(verdict.errors)) == (False, True, [])
+        assert [warning.code for warning in verdict.warnings] == ["depends_on_host"]
+    assert (list(report.new_errors), list(report.new_warnings)) == ([], [])
+
+
+INNER = SECRETS.replace("\n", "\n    ").rstrip() + "\n"
+AROUND = {
+    "a map": f"kind: ConfigMap\ndata:\n  relay.yaml: |\n    {INNER}",
+    "a resource": f"kind: A\nspec:\n  config:\n    {INNER}status: {{}}\n",
+    "Windows' ends of lines": f"data:\n  relay.yaml: |\n    {INNER}".replace("\n", "\r\n"),
+    "a second document": f"kind: Namespace\n---\nconfig:\n    {INNER}",
+}
+
+
+@needs_second_version
+@pytest.mark.parametrize("text", AROUND.values(), ids=AROUND)
+def test_a_configuration_inside_of_another_text_is_compared_and_renamed_at_its_places(text: str) -> None:
+    alone, report = check(SECRETS, NEWER), check(text, NEWER)
+    before = text.splitlines().index("    extensions:")
+
+    assert report.inside
+    assert (report.verdict.source.valid, report.verdict.target.valid) == (True, True)
+    assert [(each.line, each.column) for each in report.renames] == [
+        (each.line + before, each.column + 4) for each in alone.renames
+    ]
+    assert alone.proposed_yaml is not None
+    assert report.proposed_yaml is not None
+    changed = zip(text.splitlines(), report.proposed_yaml.splitlines(), strict=True)
+    assert [after for now, after in changed if now != after] == [
+        f"    {after}"
+        for now, after in zip(SECRETS.splitlines(), alone.proposed_yaml.splitlines(), strict=True)
+        if now != after
+    ]
+
+
+@needs_second_version
+def test_a_configuration_that_is_written_with_escapes_is_compared_and_says_why_it_is_not_renamed() -> None:
+    report = check(f"data:\n  relay.yaml: {json.dumps(SECRETS)}\n", NEWER)
+
+    assert (report.verdict.target.valid, report.proposed_yaml, list(report.renames)) == (True, None, [])
+    assert {(each.line, each.column) for each in report.not_renamed} == {(2, 15)}
+    assert "written with escapes" in report.not_renamed[0].reason

@@ -90,6 +90,46 @@ NOT_COMPARED = (
 )
 
 
+ON_HOST = FINDING | {"code": "depends_on_host", "message": "no such file; this depends on the host"}
+HOSTS_DECIDE = CLEAN | {
+    "verdict": {
+        side: {"valid": False, "valid_on_host": True, "errors": [], "warnings": [ON_HOST]} for side in ("from", "to")
+    }
+}
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "way_out"),
+    [("", 1, True), ("--on-host", 0, False), ("--on-host --strict", 0, False), ("--format github", 1, False)],
+)
+def test_what_the_host_decides_is_a_warning_and_the_status_is_that_of_validate(
+    upgrade: Upgrade, options: str, code: int, way_out: bool
+) -> None:
+    ended, out, err = upgrade(f"check a.yaml {TO} {options}", HOSTS_DECIDE)
+
+    assert ended == code
+    assert "works on 0.158.0 on a host that has what is named below as on 0.139.0" in out + err
+    assert "error" not in out
+    assert "no such file; this depends on the host" in out
+    assert ("--on-host accepts that" in err) == way_out
+
+
+def test_a_fix_takes_what_hosts_accept_as_accepted(upgrade: Upgrade) -> None:
+    ended, _, err = upgrade(f"fix a.yaml {TO}", HOSTS_DECIDE)
+
+    assert (ended, "still refuses" in err) == (0, False)
+    assert "Next: headgate config push a.yaml --collector-version 0.158.0" in err
+
+
+def test_a_configuration_inside_of_another_text_is_named_and_pushed_without_what_is_around(upgrade: Upgrade) -> None:
+    report = RENAMED | {"inside": "data.relay"}
+
+    _, out, err = upgrade(f"check a.yaml {TO}", report)
+    assert out.startswith("a.yaml: works on 0.158.0 (the configuration under data.relay), but: 2 renames\n")
+    assert "take the configuration out with `headgate config import`" in err
+    assert "--collector-version 0.158.0 --unwrap" in upgrade(f"fix a.yaml {TO}", report)[2]
+
+
 def test_findings_stand_at_their_lines(upgrade: Upgrade) -> None:
     _, out, _ = upgrade(f"check a.yaml {TO}", BREAKS)
 

@@ -68,6 +68,7 @@ class _Checked:
 @click.option(
     "--tests", "with_tests", is_flag=True, help="Also run the text's tests on both versions, and compare the outputs."
 )
+@click.option("--on-host", is_flag=True, help="End with 0 also if only the checking machine lacks what a host has.")
 @click.option("--strict", is_flag=True, help="End with 1 also if the texts work, but anything differs.")
 @variables.env
 @variables.files
@@ -83,6 +84,7 @@ def check(
     published: bool,
     group: tuple[str, str] | None,
     with_tests: bool,
+    on_host: bool,
     strict: bool,
     env: Sequence[tuple[str, str]],
     files_of_texts: Sequence[tuple[str, str]],
@@ -92,9 +94,10 @@ def check(
     """Check what another collector version changes, by dry runs on both versions. Nothing is saved.
 
     Takes files, the YAML files of folders, stored versions (shop@3; shop is its latest version), --all, or what a
-    deployment group runs. Ends with 0 if all work on the version, with 1 if one breaks, or could not be checked or not
-    completely. With --tests the outputs of each text's tests are compared, record by record; with --strict they have to
-    be the same.
+    deployment group runs; of a ConfigMap, another resource or Helm values, the configuration inside. Ends with 0 if all
+    work on the version, with 1 if one breaks, or could not be checked or not completely. With --on-host, what only the
+    host decides does not count, as for `headgate validate`. With --tests the outputs of each text's tests are compared,
+    record by record; with --strict they have to be the same.
 
     \b
     Examples:
@@ -129,7 +132,9 @@ def check(
         say("No configurations yet: create one with `headgate config create FILE`")
     wrong = report.changes if strict else report.breaks
     differs = strict and any(each.outputs.differs for each in checked if each.outputs)
-    if failed or differs or any(wrong(each.report) for each in checked):
+    if output == "text" and not on_host and any(report.only_on_host(each.report) for each in checked):
+        say("This machine lacks what hosts have; --on-host accepts that")
+    if failed or differs or any(wrong(each.report, on_host=on_host) for each in checked):
         raise Ended(FAILED)
 
 

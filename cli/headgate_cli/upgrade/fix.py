@@ -50,9 +50,9 @@ def fix(
 ) -> None:
     """Write component names in files as the collector version itself does, a newer or an older one.
 
-    Every other byte stays as it is. For a stored version (shop@3), the command shows the differences; --save saves them
-    as a new draft with the collector version. Ends with 1 if the collector refuses the text also with the new names, or
-    if its build lacks a component of the text.
+    Every other byte stays as it is, also around a configuration inside of a ConfigMap or Helm values. For a stored
+    version (shop@3), the command shows the differences; --save saves them as a new draft with the collector version.
+    Ends with 1 if the collector refuses the text also with the new names, or if its build lacks a component of it.
 
     \b
     Examples:
@@ -83,14 +83,16 @@ def fix(
             results.append(_fix_stored(api, version, request, save=save, output=output, quiet=as_json))
     if as_json:
         print_json(results)
-    if any(result.get("valid") is False for result in results):
+    left = [result for result in results if True not in (result["valid"], result["valid_on_host"])]
+    if any(result["valid"] is False for result in left):
         say(f"The collector {to} still refuses a text: `headgate upgrade check` shows why")
-    if any(result.get("valid") is not True for result in results):
+    if left:
         raise Ended(FAILED)
     if files and not (dry_run or output or as_json):
         named = " ".join(one_line(shlex.quote(file)) for file in named_files)
+        unwrap = " --unwrap" if any(result["inside"] for result in results) else ""
         more = " and the same --env" if env else ""
-        say(f"Next: headgate config push {named} --collector-version {to}{more}")
+        say(f"Next: headgate config push {named} --collector-version {to}{unwrap}{more}")
 
 
 def _fix_file(api: Api, file: str, request: Entity, *, dry_run: bool, output: str, quiet: bool) -> Entity:
@@ -198,8 +200,15 @@ def _checked(api: Api, content: str, request: Entity) -> UpgradeReport:
 
 
 def _result(api: Api, before: str, after: str, answer: UpgradeReport, request: Entity) -> dict[str, object]:
-    valid = answer["verdict"]["to"]["valid"]
-    if valid is False and after != before:
+    verdict = answer["verdict"]["to"]
+    if verdict["valid"] is False and after != before:
         # An older release does not know the names of before, which a newer one takes as deprecated.
-        valid = _checked(api, after, request)["verdict"]["to"]["valid"]
-    return {"to": answer["to"], "valid": valid, "renames": answer["renames"], "not_renamed": answer["not_renamed"]}
+        verdict = _checked(api, after, request)["verdict"]["to"]
+    return {
+        "to": answer["to"],
+        "inside": answer.get("inside"),
+        "valid": verdict["valid"],
+        "valid_on_host": verdict.get("valid_on_host"),
+        "renames": answer["renames"],
+        "not_renamed": answer["not_renamed"],
+    }

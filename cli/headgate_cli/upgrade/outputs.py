@@ -42,6 +42,8 @@ def way_to_compare(target: UpgradeTarget, answer: UpgradeReport) -> str:
     """The sentence that outputs were not compared, with the command that compares them."""
     named, to = one_line(target.arguments), one_line(answer["to"])
     not_compared = "what the pipelines put out was not compared"
+    if answer.get("inside"):
+        return f"{not_compared}: take the configuration out with `headgate config import`, and test that"
     if target.label == STDIN_NAME:
         return f"{not_compared}: save the text to a file, and see `headgate test diff --help`"
     if not target.is_file or _has_tests(target):

@@ -16,41 +16,58 @@ Placed = shapes.NotChecked | shapes.Rename | shapes.NotRenamed | shapes.Deprecat
 Changed = shapes.ChangedDefault | shapes.ChangedBehaviour
 
 _MOST_NAMED: Final = 3
+_ON_HOST: Final = " on a host that has what is named below"
 _COMPONENT: Final = re.compile(r"(?!service::)[a-z]+::(?:(?!::).)+")
 
 
-def breaks(report: shapes.UpgradeReport) -> bool:
+def accepts(verdict: shapes.Verdict, *, on_host: bool = True) -> bool:
+    """True if the version accepts the text; `on_host` as `headgate validate --on-host` does."""
+    return verdict["valid"] is True or (on_host and verdict.get("valid_on_host") is True)
+
+
+def breaks(report: shapes.UpgradeReport, *, on_host: bool = True) -> bool:
     """True if something must be done: the target refuses the text, or could not check all of it."""
-    return report["verdict"]["to"]["valid"] is not True
+    return not accepts(report["verdict"]["to"], on_host=on_host)
 
 
-def changes(report: shapes.UpgradeReport) -> bool:
+def changes(report: shapes.UpgradeReport, *, on_host: bool = True) -> bool:
     """True if anything differs on the target, is deprecated there, or could not be compared."""
-    refused_before = report["verdict"]["from"]["valid"] is False
-    return breaks(report) or refused_before or bool(_not_compared(report) or _changed(report))
+    refused_before = _refuses(report["verdict"]["from"])
+    return breaks(report, on_host=on_host) or refused_before or bool(_not_compared(report) or _changed(report))
+
+
+def only_on_host(report: shapes.UpgradeReport) -> bool:
+    """True if the target accepts the text on a host alone, and not on the machine that checks."""
+    return breaks(report, on_host=False) and not breaks(report)
+
+
+def _refuses(verdict: shapes.Verdict) -> bool:
+    return verdict["valid"] is False and not accepts(verdict)
 
 
 def headline(report: shapes.UpgradeReport) -> str:
     """The result in a sentence without its subject: `breaks on 0.158.0: 2 new errors`."""
     source, target = one_line(report["from"]), one_line(report["to"])
     verdict = report["verdict"]
+    inside = f" (the configuration under {one_line(path)})" if (path := report.get("inside")) else ""
     new, known = len(report["new_errors"]), len(verdict["to"]["errors"])
     changed = ", ".join(_changed(report))
     notes = [*_not_compared(report), *([changed] if changed else [])]
     more = "".join(f"; {note}" for note in notes)
     # What the source refuses does not break by moving: an error of one version may hide what the next one says.
-    if new and verdict["from"]["valid"] is not False:
-        return f"breaks on {target}: {counted(new, 'new error')}{more}"
+    if new and not _refuses(verdict["from"]):
+        return f"breaks on {target}{inside}: {counted(new, 'new error')}{more}"
     if known:
         of_which = f", of which {new} {'is' if new == 1 else 'are'} new" if new else ""
-        return f"is invalid on {target}, and on {source} already: {counted(known, 'error')}{of_which}{more}"
+        return f"is invalid on {target}, and on {source} already{inside}: {counted(known, 'error')}{of_which}{more}"
     if breaks(report):
         return f"is not fully checked: this build of {target} lacks the {lacking(report)}{more}"
-    if verdict["from"]["valid"] is False:
+    if _refuses(verdict["from"]):
         notes.insert(0, f"{source} refuses it: {counted(len(verdict['from']['errors']), 'error')}")
+    works = f"works on {target}{inside}" + ("" if verdict["to"]["valid"] else _ON_HOST)
     if notes:
-        return f"works on {target}, but: {'; '.join(notes)}"
-    return f"works on {target}" + (f" as on {source}" if source != target else ", with nothing to rename")
+        return f"{works}, but: {'; '.join(notes)}"
+    return works + (f" as on {source}" if source != target else ", with nothing to rename")
 
 
 def findings(label: str, report: shapes.UpgradeReport) -> Iterator[Finding]:
@@ -63,6 +80,9 @@ def findings(label: str, report: shapes.UpgradeReport) -> Iterator[Finding]:
         for error in report["verdict"]["from"]["errors"]:
             finding = finding_of(label, "note", error)
             yield replace(finding, message=f"only on {source}: {error['message']}")
+    # What both versions ask of the host is not new, and has to be known all the same.
+    known_warnings = (entry for entry in report["verdict"]["to"]["warnings"] if entry not in report["new_warnings"])
+    yield from (finding_of(label, "warning", entry) for entry in known_warnings if entry["code"] == "depends_on_host")
     for lack in report["not_checked"]:
         message = f"not checked: this build of collector {lack['version']} lacks the {lack['kind']} {lack['type']}"
         yield _at(label, "warning", "not_checked", message, lack)

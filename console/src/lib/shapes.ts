@@ -2250,6 +2250,7 @@ export interface UpgradeReport {
   incomplete: boolean;
   outputs?: null;
   proposed_yaml: string | null;
+  inside?: string | null;
 }
 
 export interface Validate {
@@ -2310,6 +2311,7 @@ export interface Verdict {
   valid: boolean | null;
   errors: Finding[];
   warnings: Finding[];
+  valid_on_host?: boolean | null;
 }
 
 export interface Verdicts {

@@ -1,5 +1,6 @@
 """Differences between two versions' answers about the same text: the default collector compares them."""
 
+from dataclasses import replace
 from functools import cache
 from typing import Final
 
@@ -28,7 +29,12 @@ def compare(
     }
     if len(to_json(request)) > _MAX_BYTES:
         request |= {"from": _without_settings(source), "to": _without_settings(target)}
-    return UpgradeReport.model_validate(asker.ask("upgrade", request, timeout=timeout))
+    report = UpgradeReport.model_validate(asker.ask("upgrade", request, timeout=timeout))
+    sides = {
+        "source": replace(report.verdict.source, valid_on_host=source.inspection.valid_on_host),
+        "target": replace(report.verdict.target, valid_on_host=target.inspection.valid_on_host),
+    }
+    return report.model_copy(update={"verdict": report.verdict.model_copy(update=sides)})
 
 
 def _without_settings(version: VersionAnswers) -> object:

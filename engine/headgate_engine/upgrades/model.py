@@ -72,6 +72,7 @@ class Inspection:
     components: Sequence[InspectedComponent]
     not_in_build: Sequence[LackingComponent]
     incomplete: bool
+    valid_on_host: bool | None = None
 
     @property
     def may_rename(self) -> bool:
@@ -123,11 +124,20 @@ class VersionAnswers:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`valid` is None if a component is not in the build, so that there is no verdict."""
+    """`valid` is None if a component is not in the build, so that there is no verdict.
+
+    `valid_on_host` is what remains without errors that the host decides; these are among the warnings.
+    """
 
     valid: bool | None
     errors: Sequence[Finding]
     warnings: Sequence[Finding]
+    valid_on_host: bool | None = None
+
+    @property
+    def accepts(self) -> bool:
+        """True if hosts can run the text, also if the machine that checks lacks what they have."""
+        return self.valid is True or self.valid_on_host is True
 
 
 class Verdicts(BaseModel):
@@ -245,7 +255,8 @@ class UpgradeReport(BaseModel):
     """
 
     # `proposed_yaml` is the text with every rename of the target, or None if there is none. `incomplete` is set if a
-    # list was cut, or if the text has so many components that not all of them were compared.
+    # list was cut, or if the text has so many components that not all of them were compared. `inside` is the path of
+    # the configuration that is compared if the text is one around it, such as a ConfigMap.
     source: str = Field(alias="from")
     target: str = Field(alias="to")
     verdict: Verdicts
@@ -261,6 +272,7 @@ class UpgradeReport(BaseModel):
     incomplete: bool
     outputs: None = None
     proposed_yaml: str | None
+    inside: str | None = None
 
 
 class UpgradeCheckNotPossible(Invalid):

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Generic, TypeVar
 
 from pydantic import ValidationError
@@ -26,10 +26,15 @@ from headgate_engine.upgrades.model import (
     UpgradeReport,
     VersionAnswers,
 )
+from headgate_engine.validation import inside
+from headgate_engine.validation import service as validation
+from headgate_engine.validation.findings import ON_HOST
+from headgate_engine.validation.inside import Inside
 from headgate_engine.validation.model import (
     TOO_COSTLY,
     CheckRequest,
     CollectorVersionNotInstalled,
+    ComponentNotInBuild,
     NotChecked,
     TooCostly,
 )
@@ -43,6 +48,10 @@ _LAST_SECONDS: Final = 4.0
 _SECONDS_OF_ONE: Final = 10.0
 _SHORTEST: Final = 1.0
 _TOO_LONG: Final = "the check took too long; try again"
+_ESCAPED: Final = (
+    "the configuration is written with escapes in this text: write it as a block (|), or take it out with "
+    "`headgate config import`"
+)
 
 
 def check(
@@ -50,20 +59,22 @@ def check(
 ) -> UpgradeReport:
     """Compare `source` (the text's own version without one) with `target` for the text; nothing is saved.
 
+    Of a text around a configuration, such as a ConfigMap, the configuration is compared, at its places in the text.
     With the same version twice, only the renames and deprecations that are due already. Raises
     CollectorVersionNotInstalled and UpgradeCheckNotPossible, about `from` or `to` of the request, TooCostly, and
     NotChecked if one of the versions could not be asked. No question begins after `ends`, by the monotonic clock.
     """
     source = source or text.version or asker.default_version
     ends = ends or time.monotonic() + _SECONDS
-    questions = _Questions(text, target, "to", ends, asker)
+    held = _held(text, asker.until(ends + _LAST_SECONDS))
+    questions = _Questions(text, target, "to", ends, asker, held)
     asking = Threads(max_workers=2, thread_name_prefix="upgrade")
     try:
         target_answers = _Answers(asking.submit(questions.version_and_renaming), questions)
         if source == target:
             version, renaming = target_answers.get()
             return questions.compared(version, version, renaming)
-        of_source = _Questions(text, source, "from", ends, asker)
+        of_source = _Questions(text, source, "from", ends, asker, held)
         source_answers = _Answers(asking.submit(of_source.version), of_source)
         try:
             after, renaming = target_answers.get()
@@ -78,12 +89,28 @@ def check(
         asking.shutdown(wait=False, cancel_futures=True)
 
 
-class _Questions:
-    """The questions to one version. `field` is the request's field that names it."""
+def _held(text: CheckRequest, asker: Asker) -> Inside | None:
+    """The configuration inside of the text; None if it is one itself, or has none. Raises TooCostly and NotChecked."""
+    if not inside.may_hold(text.yaml):
+        return None
+    try:
+        verdict = validation.validate(text.yaml, env=text.env, files=text.files, asker=asker.gated(text.feature_gates))
+    except TooCostly as error:
+        raise TooCostly(error.detail, at=text.loc) from error
+    except ComponentNotInBuild:
+        return None
+    return inside.configuration(verdict, text.yaml)
 
-    def __init__(self, text: CheckRequest, version: str, field: str, ends: float, asker: Asker) -> None:
+
+class _Questions:
+    """The questions to one version about a text, or what it holds. `field` is the request's field that names it."""
+
+    def __init__(
+        self, text: CheckRequest, version: str, field: str, ends: float, asker: Asker, held: Inside | None
+    ) -> None:
         self._text = text
-        self._request = text.question()
+        self._held = held
+        self._request = {**text.question(), **({"yaml": held.yaml} if held else {})}
         self._version = version
         self._field = field
         self._ends = ends
@@ -96,7 +123,10 @@ class _Questions:
     def version(self) -> VersionAnswers:
         with self._refusals():
             description = read(BuildDescription, self._asker.collectors.describe(self._version, asker=self._asker))
-        return VersionAnswers(self._version, self._ask("inspect", self._request, Inspection), description)
+        inspection = self._ask("inspect", self._request, Inspection)
+        if self._held and not self._held.in_place:
+            inspection = _at_beginning(inspection, self._held)
+        return VersionAnswers(self._version, _of_hosts(inspection), description)
 
     def seconds_left(self) -> float:
         """Until every answer has to be there."""
@@ -105,8 +135,11 @@ class _Questions:
     def renaming(self, version: VersionAnswers) -> Renaming:
         if not version.inspection.may_rename:
             return Renaming()
+        if self._held and not self._held.in_place:
+            return Renaming(refused=_ESCAPED)
         try:
-            return Renaming(self._ask("rename", self._request, Renamed, may_refuse=True))
+            renamed = self._ask("rename", self._request, Renamed, may_refuse=True)
+            return Renaming(replace(renamed, yaml=self._held.written(renamed.yaml)) if self._held else renamed)
         except Refused as refused:
             # The renames are known all the same.
             return Renaming(refused=refused.message or refused.code)
@@ -115,7 +148,8 @@ class _Questions:
         """The default collector compares. Raises NotChecked if it could not be asked."""
         timeout = max(_SHORTEST, min(_SECONDS_OF_ONE, self.seconds_left()))
         try:
-            return compare(source, target, renaming, asker=self._asker, timeout=timeout)
+            report = compare(source, target, renaming, asker=self._asker, timeout=timeout)
+            return report.model_copy(update={"inside": self._held.path}) if self._held else report
         except Refused as refused:
             raise _not_compared(f"the collector refused ({refused.code})") from refused
         except Unavailable as error:
@@ -180,6 +214,25 @@ class _Answers(Generic[_Answer]):
             return self.future.result(max(0.0, self.questions.seconds_left()))
         except TimeoutError:
             raise self.questions.not_asked(_TOO_LONG) from None
+
+
+def _of_hosts(inspection: Inspection) -> Inspection:
+    """The inspection, in which errors that the host decides are warnings, as they are in the findings of a check."""
+    errors = [error for error in inspection.errors if error.code not in ON_HOST]
+    on_host = [replace(error, code="depends_on_host") for error in inspection.errors if error.code in ON_HOST]
+    return replace(inspection, errors=errors, warnings=[*on_host, *inspection.warnings])
+
+
+def _at_beginning(inspection: Inspection, held: Inside) -> Inspection:
+    """The inspection of a configuration that is written with escapes, with the place where it begins."""
+    at, column = held.line, held.column
+    return replace(
+        inspection,
+        errors=[replace(each, line=at, column=column) for each in inspection.errors],
+        warnings=[replace(each, line=at, column=column) for each in inspection.warnings],
+        components=[replace(each, line=at, column=column) for each in inspection.components],
+        not_in_build=[replace(each, line=at, column=column) for each in inspection.not_in_build],
+    )
 
 
 def _not_compared(reason: str) -> NotChecked:

@@ -11,8 +11,8 @@ from headgate_engine.checker.asker import Asker
 from headgate_engine.errors import Invalid, Unavailable
 from headgate_engine.policies import engine, judging
 from headgate_engine.policies.model import PolicyChoices, PolicyResult
+from headgate_engine.validation import inside, starting, together
 from headgate_engine.validation import service as validation
-from headgate_engine.validation import starting, together
 from headgate_engine.validation.findings import ListedFinding, Source, listed
 from headgate_engine.validation.grouping import merged
 from headgate_engine.validation.model import (
@@ -92,17 +92,37 @@ def check(
     if names:
         asker, places = together.asked(engine.question(text, settings), names, text.version, asker=asker)
     verdict = validation.validate(yaml, version, env, files=files, asker=asker)
+    held = inside.configuration(verdict, yaml)
+    if held:
+        text, asker = replace(text, yaml=held.yaml), replace(asker, answers={})
+        if names:
+            asker, places = together.asked(engine.question(text, settings), names, version, asker=asker)
+
+    def lint(left: float) -> LintResult:
+        result = validation.lint_configuration(text.yaml, version, verdict, asker=asker, timeout=left)
+        return validation.placed(result, held) if held else result
+
+    def judge(left: float) -> PolicyResult:
+        result = judging.judge(settings, text, asker=asker, timeout=left)
+        return judging.placed(result, held) if held else result
+
+    def start(left: float) -> StartResult:
+        inner = replace(verdict, errors=verdict.wrapped.errors) if verdict.wrapped else verdict
+        result = starting.start(text, inner, asker=asker, timeout=left)
+        return starting.placed(result, held) if held else result
+
+    def graph(left: float) -> Graph:
+        # Who shows pipelines leads to the places of their components.
+        shown = text.yaml if held and held.in_place else yaml
+        return validation.graph(shown, version, env, files, asker=asker, timeout=left)
+
     return CheckResult(
         verdict,
-        _part(
-            parts.lint,
-            lambda left: validation.lint_yaml(yaml, version, asker=asker, timeout=left, verdict=verdict),
-            ends,
-        ),
-        _part(parts.policies, lambda left: judging.judge(settings, text, asker=asker, timeout=left), ends),
-        _part(parts.graph, lambda left: validation.graph(yaml, version, env, files, asker=asker, timeout=left), ends),
-        _part(parts.start, lambda left: starting.start(text, verdict, asker=asker, timeout=left), ends),
-        places,
+        _part(parts.lint, lint, ends),
+        _part(parts.policies, judge, ends),
+        _part(parts.graph, graph, ends),
+        _part(parts.start, start, ends),
+        places if held is None or held.in_place else {},
     )
 
 

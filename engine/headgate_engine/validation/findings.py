@@ -33,7 +33,7 @@ NOT_CHECKED: Final = "not_checked"
 # Errors that the linter may know the place of.
 _OF_A_VALUE: Final = ("invalid_value", "start_failed")
 # Errors that the host decides.
-_ON_HOST: Final = ("depends_on_host", "provider_not_allowed")
+ON_HOST: Final = ("depends_on_host", "provider_not_allowed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ def _of_start(start: StartResult, lint: LintResult | None) -> Iterator[ListedFin
 
 
 def _of_collector(finding: Finding, severity: Severity, source: Source) -> ListedFinding:
-    on_host = finding.code in _ON_HOST
+    on_host = finding.code in ON_HOST
     return ListedFinding(
         "warning" if on_host else severity,
         source,

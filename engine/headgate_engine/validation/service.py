@@ -1,6 +1,5 @@
 """Validating a configuration, and linting its OTTL."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Literal
@@ -13,7 +12,8 @@ from headgate_engine.checker.errors import NOT_IN_BUILD, CheckerFailed, NoChecke
 from headgate_engine.collector import DISTRIBUTION
 from headgate_engine.collectors import service as collectors
 from headgate_engine.errors import Unavailable
-from headgate_engine.validation import crashes, other_versions, plain_messages
+from headgate_engine.validation import crashes, inside, other_versions, plain_messages
+from headgate_engine.validation.inside import Inside
 from headgate_engine.validation.model import (
     TOO_COSTLY,
     CollectorVersionNotInstalled,
@@ -28,7 +28,6 @@ from headgate_engine.validation.model import (
     NotLintable,
     TooCostly,
     ValidationResult,
-    WrappedConfiguration,
     YamlInvalid,
 )
 
@@ -93,55 +92,56 @@ def require_valid(yaml: str, version: str, *, asker: Asker) -> ValidationResult:
     return result
 
 
-def lint_yaml(
-    yaml: str,
-    version: str | None = None,
-    *,
-    asker: Asker,
-    timeout: float | None = None,
-    verdict: ValidationResult | None = None,
-) -> LintResult:
+def lint_yaml(yaml: str, version: str | None = None, *, asker: Asker) -> LintResult:
     """Check every OTTL expression of a whole configuration with that version (the default collector without one).
 
-    Of a text around a configuration, such as a ConfigMap, the configuration is checked; the text's `verdict` has it,
-    and is asked for if it is not passed. Raises NotLintable for text that is not YAML or has too many expressions,
-    CollectorVersionNotInstalled, LintNotPossible, TooCostly, and NotChecked on an outage. Expressions of a component
-    that the version's build lacks are skipped.
+    Of a text around a configuration, such as a ConfigMap, the configuration is checked. Raises NotLintable for text
+    that is not YAML, has no configuration, or too many expressions, CollectorVersionNotInstalled, LintNotPossible,
+    TooCostly, and NotChecked on an outage. Expressions of a component that the version's build lacks are skipped.
     """
-    if verdict is None and not _SECTION.search(yaml):
-        verdict = validate(yaml, version, asker=asker)
-    if verdict is None or verdict.wrapped is None:
-        return _lint({"yaml": yaml}, version, asker, timeout)
-    inside = verdict.wrapped
-    placed = _placed(inside, yaml)
-    result = _lint({"yaml": placed or inside.yaml}, version, replace(asker, answers={}), timeout)
-    if placed:
+    if not inside.may_hold(yaml):
+        return _lint({"yaml": yaml}, version, asker, way_out=_LARGER)
+    verdict = validate(yaml, version, asker=asker)
+    held = inside.configuration(verdict, yaml)
+    result = lint_configuration(held.yaml if held else yaml, version, verdict, asker=asker)
+    return placed(result, held) if held else result
+
+
+def lint_configuration(
+    yaml: str, version: str | None, verdict: ValidationResult, *, asker: Asker, timeout: float | None = None
+) -> LintResult:
+    """Check a text whose `verdict` is known, or the configuration that it holds. Raises what `lint_yaml` does."""
+    result = _lint({"yaml": yaml}, version, asker, timeout)
+    codes = {error.code for error in verdict.errors}
+    nothing = any(error.message == _NO_COMPONENTS for error in verdict.errors)
+    if nothing and "unknown_section" in codes and not verdict.wrapped:
+        raise NotLintable(_NO_CONFIGURATION, at=("body", "yaml"))
+    return result
+
+
+def placed(result: LintResult, held: Inside) -> LintResult:
+    """The result with the places of the text around the configuration."""
+    if held.in_place:
         return result
+
+    def beginning(location: Location) -> Location:
+        return Location(location.path, held.line)
+
     return replace(
         result,
-        items=[replace(item, location=_beginning(item.location, inside)) for item in result.items],
-        skipped=[replace(skipped, location=_beginning(skipped.location, inside)) for skipped in result.skipped],
+        items=[replace(item, location=beginning(item.location)) for item in result.items],
+        skipped=[replace(skipped, location=beginning(skipped.location)) for skipped in result.skipped],
     )
 
 
-_SECTION: Final = re.compile(r"^[\"']?(?:receivers|processors|exporters|connectors|extensions)[\"']? *:", re.MULTILINE)
-"""A section of components, which a text around a configuration does not have at its first level."""
-
-
-def _placed(inside: WrappedConfiguration, yaml: str) -> str | None:
-    """The configuration at the lines and columns that it has in the text around it; None if it is written otherwise."""
-    around, lines = ([line.rstrip("\r") for line in text.split("\n")] for text in (yaml, inside.yaml.rstrip("\n")))
-    # A mapping begins in the line that is told, a text below it.
-    for before in (inside.line - 1, inside.line):
-        written = around[before : before + len(lines)]
-        if len(written) == len(lines) and all(map(str.endswith, written, lines)):
-            indented = (" " * (len(whole) - len(line)) + line for whole, line in zip(written, lines, strict=True))
-            return "\n" * before + "\n".join(indented) + "\n"
-    return None
-
-
-def _beginning(location: Location, inside: WrappedConfiguration) -> Location:
-    return Location(location.path, inside.line)
+_LARGER: Final = "lint the text in parts, or with POST /validate?lint=true, which takes more"
+_IN_PARTS: Final = "send the others in another request"
+# The collector's words for a text without a section of components.
+_NO_COMPONENTS: Final = "empty configuration file"
+_NO_CONFIGURATION: Final = (
+    "There is no configuration of a collector in this text, so nothing was checked: name the file that has one, or the "
+    "resource or values around it"
+)
 
 
 def lint_expressions(
@@ -153,7 +153,7 @@ def lint_expressions(
 ) -> LintResult:
     """Check single expressions in one context. Raises NotLintable for an unknown one, and what `lint_yaml` does."""
     lists: dict[str, object] = {kind: list(one_kind) for kind, one_kind in expressions.items()}
-    return _lint({"context": context, **lists}, version, asker)
+    return _lint({"context": context, **lists}, version, asker, way_out=_IN_PARTS)
 
 
 def graph(
@@ -286,15 +286,23 @@ def _result(answer: Mapping[str, object], version: str) -> ValidationResult:
     return result
 
 
+_TOO_MANY: Final = "too_many_expressions"
 _UNLINTABLE: Final = {
     "yaml_syntax": "yaml",
-    "too_many_expressions": "yaml",
+    _TOO_MANY: "yaml",
     "unknown_context": "context",
 }
 """The words of the operation `lint` for a request that is at fault, and the field that each is about."""
 
 
-def _lint(request: Mapping[str, object], version: str | None, asker: Asker, timeout: float | None = None) -> LintResult:
+def _lint(
+    request: Mapping[str, object],
+    version: str | None,
+    asker: Asker,
+    timeout: float | None = None,
+    way_out: str = "lint the text in parts",
+) -> LintResult:
+    """The linter's answer. `way_out` is said to who has too many expressions."""
     version = version or asker.default_version
     try:
         answer = asker.ask("lint", request, version=version, timeout=timeout)
@@ -306,7 +314,8 @@ def _lint(request: Mapping[str, object], version: str | None, asker: Asker, time
             raise ComponentNotInBuild(refused.message, version) from refused
         if refused.code not in _UNLINTABLE:
             raise NotChecked(f"The linter failed ({refused.code}); nothing was checked") from refused
-        raise NotLintable(refused.message, at=("body", _UNLINTABLE[refused.code])) from refused
+        message = f"{refused.message}: {way_out}" if refused.code == _TOO_MANY else refused.message
+        raise NotLintable(message, at=("body", _UNLINTABLE[refused.code])) from refused
     except ValidationError as error:
         raise NotChecked(f"The linter answered in an unknown form ({_places(error)}); nothing was checked") from error
     except Unavailable as error:

@@ -78,7 +78,8 @@ def show_findings(
         return _refused(here, fleet_id, title, path, about, error)
     result = findings.result
     nearest = "" if findings.exact else f", the nearest to {findings.reported_version or 'its own'} here"
-    verdict = f"It {'works' if result.valid else 'is refused'} on collector {findings.version}{nearest}"
+    works = result.valid or result.valid_on_host
+    verdict = f"It {'works' if works else 'is refused'} on collector {findings.version}{nearest}"
     if findings.upgrade:
         changed = sum(kind.source == "upgrade" for kind in reported_findings.kinds(findings))
         new = len(findings.upgrade.new_errors)
@@ -86,7 +87,7 @@ def show_findings(
             f"breaks with {new} new errors"
             if new
             else "works"
-            if findings.upgrade.verdict.target.valid
+            if findings.upgrade.verdict.target.accepts
             else "is refused"
         )
         verdict += f". It {breaks} on {findings.upgrade.target}, where {changed} things are otherwise"

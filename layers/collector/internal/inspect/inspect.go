@@ -29,15 +29,16 @@ import (
 
 const separator = "::"
 
-// Result is the answer. Valid is nil if nothing is wrong but a component is not in the build. Incomplete is set if
-// there were more settings or messages than are told.
+// Result is the answer. Valid is nil if nothing is wrong but a component is not in the build, and so is ValidOnHost, which
+// is that of `validate`. Incomplete is set if there were more settings or messages than are told.
 type Result struct {
-	Valid      *bool              `json:"valid"`
-	Errors     []validate.Finding `json:"errors"`
-	Warnings   []validate.Finding `json:"warnings"`
-	Components []Component        `json:"components"`
-	NotInBuild []NotInBuild       `json:"not_in_build"`
-	Incomplete bool               `json:"incomplete"`
+	Valid       *bool              `json:"valid"`
+	ValidOnHost *bool              `json:"valid_on_host"`
+	Errors      []validate.Finding `json:"errors"`
+	Warnings    []validate.Finding `json:"warnings"`
+	Components  []Component        `json:"components"`
+	NotInBuild  []NotInBuild       `json:"not_in_build"`
+	Incomplete  bool               `json:"incomplete"`
 }
 
 // Component is a component of the configuration. RenamedTo is its type's new name, empty if Type is not deprecated.
@@ -118,6 +119,9 @@ func inspect(
 	result.Incomplete = result.Incomplete || i.recorder.isIncomplete()
 	if !verdict.Valid || len(result.NotInBuild) == 0 {
 		result.Valid = &verdict.Valid
+	}
+	if onHost := verdict.ValidOnHost; onHost != nil && (!*onHost || len(result.NotInBuild) == 0) {
+		result.ValidOnHost = onHost
 	}
 	return result, nil
 }

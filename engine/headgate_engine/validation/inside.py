@@ -1,0 +1,60 @@
+"""The configuration inside of another text, such as a ConfigMap: what is asked of it, and its places in that text."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from headgate_engine.validation.model import ValidationResult
+
+_SECTION: Final = re.compile(r"^[\"']?(?:receivers|processors|exporters|connectors|extensions)[\"']? *:", re.MULTILINE)
+"""A section of components, which a text around a configuration does not have at its first level."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """A configuration inside of the text `around`, under `path`, from a line and column of that text on.
+
+    `yaml` is what is asked about. If it stands `in_place`, its lines and columns are those of the text around it. It
+    does not if that text has it with escapes: then its beginning is the place of everything in it.
+    """
+
+    path: str
+    line: int
+    column: int
+    yaml: str
+    around: str
+    in_place: bool
+
+    def written(self, changed: str) -> str:
+        """The whole text, with another configuration of as many lines, each as far to the right as before."""
+        lines = self.around.split("\n")
+        for at, (before, after) in enumerate(zip(self.yaml.split("\n"), changed.split("\n"), strict=True)):
+            if before != after:
+                indent = len(before) - len(before.lstrip(" "))
+                end = "\r" if lines[at].endswith("\r") else ""
+                lines[at] = f"{lines[at][:indent]}{after[indent:]}{end}"
+        return "\n".join(lines)
+
+
+def may_hold(yaml: str) -> bool:
+    """True if the text may be one around a configuration: only its verdict says whether it is."""
+    return not _SECTION.search(yaml)
+
+
+def configuration(verdict: ValidationResult, yaml: str) -> Inside | None:
+    """The configuration inside of a text; None if the text is one itself, or has none."""
+    part = verdict.wrapped
+    if part is None:
+        return None
+    column = next((error.column for error in verdict.errors if error.code == "wrapped_configuration"), None) or 1
+    around, lines = ([line.rstrip("\r") for line in text.split("\n")] for text in (yaml, part.yaml.rstrip("\n")))
+    # A mapping begins in the line that is told, a text below it.
+    for before in (part.line - 1, part.line):
+        written = around[before : before + len(lines)]
+        if len(written) == len(lines) and all(map(str.endswith, written, lines)):
+            indented = (" " * (len(whole) - len(line)) + line for whole, line in zip(written, lines, strict=True))
+            placed = "\n" * before + "\n".join(indented) + "\n"
+            return Inside(part.path, part.line, column, placed, yaml, in_place=True)
+    return Inside(part.path, part.line, column, part.yaml, yaml, in_place=False)
