@@ -302,6 +302,20 @@ def test_lint_tells_an_expression_that_yaml_reads_as_a_mapping(text: str, join: 
     assert [one["code"] for one in found if one["line"] == linted["items"][0]["location"]["line"]] == ["wrong_type"]
 
 
+@pytest.mark.parametrize("around", ["", "data:\n  relay: |\n    "])
+def test_lint_says_where_yaml_ended_an_expression_in_the_words_of_the_verdict(around: str, join: JoinWith) -> None:
+    ann: Member = join([validation_router], "ann")
+    text = of("debug: {}", 'processors:\n  transform:\n    log_statements:\n      - set(log.body, "a #b")\n')
+    text = around + text.replace("\n", "\n    ").rstrip() + "\n" if around else text
+
+    answer = checked(ann, {"it": text}, "?lint=true&policies=true")["it"]
+
+    assert answer["lint"]["items"][0]["error"].endswith("because ` #` begins a comment: quote it")
+    (finding,) = [each for each in answer["findings"] if each["source"] == "lint" and each["severity"] == "error"]
+    assert finding["message"] == answer["lint"]["items"][0]["error"]
+    assert len(finding["fix"]) > 0
+
+
 BROKEN: Final = """\
 processors:
   filter:
@@ -355,7 +369,8 @@ def test_policies_and_starts_look_into_another_text_at_its_places(join: JoinWith
     }
     assert places == {"map": [(10, 37)], "escapes": [(2, 11)], "none": []}
     assert answers["map"]["start"]["started"] == ["processors::filter"]
-    assert answers["none"]["lint"]["problem"]["detail"].startswith("There is no configuration of a collector")
+    for part in ("lint", "policies"):
+        assert answers["none"][part]["problem"]["detail"].startswith("There is no configuration of a collector")
     refused = ann.http.post(f"{API}/ottl/lint", json={"yaml": texts["none"]})
     assert (refused.status_code, refused.json()["errors"][0]["loc"]) == (422, ["body", "yaml"])
 

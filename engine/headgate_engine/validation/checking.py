@@ -10,7 +10,7 @@ from typing import Any, Final, Generic, TypeVar
 from headgate_engine.checker.asker import Asker
 from headgate_engine.errors import Invalid, Unavailable
 from headgate_engine.policies import engine, judging
-from headgate_engine.policies.model import PolicyChoices, PolicyResult
+from headgate_engine.policies.model import NotAConfiguration, PolicyChoices, PolicyResult
 from headgate_engine.validation import inside, starting, together
 from headgate_engine.validation import service as validation
 from headgate_engine.validation.findings import ListedFinding, Source, listed
@@ -103,6 +103,8 @@ def check(
         return validation.placed(result, held) if held else result
 
     def judge(left: float) -> PolicyResult:
+        if inside.has_nothing(verdict):
+            raise NotAConfiguration(inside.NOTHING, at=text.loc)
         result = judging.judge(settings, text, asker=asker, timeout=left)
         return judging.placed(result, held) if held else result
 

@@ -150,16 +150,21 @@ def _same(finding: Finding, item: LintItem) -> bool:
     return linted in said
 
 
+def explained(item: LintItem, errors: Sequence[Finding]) -> LintItem:
+    """The item in the words of the verdict's error about it, if that says where YAML ended the expression."""
+    message = next((error.message for error in errors if error.fix and _same(error, item)), item.error)
+    return replace(item, error=message)
+
+
 def _of_lint(lint: LintResult, verdict: ValidationResult) -> Iterator[ListedFinding]:
-    split = {(error.line, error.column) for error in verdict.errors if error.code == "wrong_type"}
+    errors = [*verdict.errors, *(verdict.wrapped.errors if verdict.wrapped else ())]
+    split = {(error.line, error.column) for error in errors if error.code == "wrong_type"}
     for item in lint.items:
         # The verdict on what YAML reads as a mapping says more.
         if item.error and (item.location.line, item.location.column) not in split:
-            same = (error for error in verdict.errors if error.fix and _same(error, item))
-            # The verdict says the same, and why YAML ended the expression.
-            mended = next(same, None)
-            message, fix = (item.error, None) if mended is None else (mended.message, mended.fix)
-            yield replace(_at(item.location, "error", "ottl", message, item.note or ""), fix=fix)
+            mended = next((error for error in errors if error.fix and _same(error, item)), None)
+            finding = _at(item.location, "error", "ottl", item.error, item.note or "")
+            yield replace(finding, fix=mended.fix if mended else None)
         for note in item.notes:
             yield _at(item.location, "note", note.code, note.message, note.way_out)
     for skipped in lint.skipped:

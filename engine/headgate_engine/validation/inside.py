@@ -10,6 +10,12 @@ from headgate_engine.validation.model import ValidationResult
 
 _SECTION: Final = re.compile(r"^[\"']?(?:receivers|processors|exporters|connectors|extensions)[\"']? *:", re.MULTILINE)
 """A section of components, which a text around a configuration does not have at its first level."""
+# The collector's words for a text without a section of components.
+_NO_COMPONENTS: Final = "empty configuration file"
+NOTHING: Final = (
+    "There is no configuration of a collector in this text, so nothing was checked: name the file that has one, or the "
+    "resource or values around it"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +47,12 @@ class Inside:
 def may_hold(yaml: str) -> bool:
     """True if the text may be one around a configuration: only its verdict says whether it is."""
     return not _SECTION.search(yaml)
+
+
+def has_nothing(verdict: ValidationResult) -> bool:
+    """True if a text is not a configuration and has none, such as a Deployment."""
+    other = any(error.code == "unknown_section" for error in verdict.errors) and not verdict.wrapped
+    return other and any(error.message == _NO_COMPONENTS for error in verdict.errors)
 
 
 def configuration(verdict: ValidationResult, yaml: str) -> Inside | None:

@@ -13,6 +13,7 @@ from headgate_engine.collector import DISTRIBUTION
 from headgate_engine.collectors import service as collectors
 from headgate_engine.errors import Unavailable
 from headgate_engine.validation import crashes, inside, other_versions, plain_messages
+from headgate_engine.validation.findings import explained
 from headgate_engine.validation.inside import Inside
 from headgate_engine.validation.model import (
     TOO_COSTLY,
@@ -112,11 +113,10 @@ def lint_configuration(
 ) -> LintResult:
     """Check a text whose `verdict` is known, or the configuration that it holds. Raises what `lint_yaml` does."""
     result = _lint({"yaml": yaml}, version, asker, timeout)
-    codes = {error.code for error in verdict.errors}
-    nothing = any(error.message == _NO_COMPONENTS for error in verdict.errors)
-    if nothing and "unknown_section" in codes and not verdict.wrapped:
-        raise NotLintable(_NO_CONFIGURATION, at=("body", "yaml"))
-    return result
+    if inside.has_nothing(verdict):
+        raise NotLintable(inside.NOTHING, at=("body", "yaml"))
+    errors = verdict.wrapped.errors if verdict.wrapped else verdict.errors
+    return replace(result, items=[explained(item, errors) for item in result.items])
 
 
 def placed(result: LintResult, held: Inside) -> LintResult:
@@ -136,12 +136,6 @@ def placed(result: LintResult, held: Inside) -> LintResult:
 
 _LARGER: Final = "lint the text in parts, or with POST /validate?lint=true, which takes more"
 _IN_PARTS: Final = "send the others in another request"
-# The collector's words for a text without a section of components.
-_NO_COMPONENTS: Final = "empty configuration file"
-_NO_CONFIGURATION: Final = (
-    "There is no configuration of a collector in this text, so nothing was checked: name the file that has one, or the "
-    "resource or values around it"
-)
 
 
 def lint_expressions(
