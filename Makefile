@@ -4,8 +4,12 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 
-PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
-	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+# An interpreter that was built with optimizations, if there is one: those of systems are, and those of pyenv are not unless
+# one asks for it. The tests take a third less time with it.
+SUFFICES := import ensurepip, sys; sys.exit(sys.version_info < (3, 11))
+OPTIMIZED := import sys, sysconfig; sys.exit(sys.base_prefix != "/usr" and "--enable-optimizations" not in sysconfig.get_config_var("CONFIG_ARGS"))
+PYTHON ?= $(shell for optimized in '$(OPTIMIZED)' ''; do for p in $$(type -ap python3.13 python3.12 python3.11 python3); do \
+	$$p -c '$(SUFFICES)' 2>/dev/null && $$p -c "$$optimized" && echo $$p && exit; done; done)
 VENV := .venv
 SAM_VENV := .venv-sam
 CHECKOV_VENV := .venv-checkov

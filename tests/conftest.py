@@ -9,13 +9,14 @@ from contextlib import ExitStack
 from functools import partial
 
 import pytest
+from hypothesis import settings as hypothesis_settings
 
 from headgate import checker
 from headgate.foundation.settings import settings
 from headgate.identity import invitations
 from headgate.identity import service as identity
 from headgate_local import template
-from tests.support import built_collector, members, second_version
+from tests.support import built_collector, members, second_version, sizes
 from tests.support.aws import aws_for
 from tests.support.members import JoinWith
 from tests.support.own_path import own_environment
@@ -23,6 +24,10 @@ from tests.support.own_path import own_environment
 _NEW_ID = re.compile(r"\b([a-z]{3})_[0-9a-hjkmnp-tv-z]{26}")
 # Longer values stay out of the names of tests: nobody reads them there.
 _LONGEST_NAMED = 1000
+
+# A change is judged by the same examples as the change before it; `make trust` looks for others.
+hypothesis_settings.register_profile("sized", derandomize=not sizes.FULL)
+hypothesis_settings.load_profile("sized")
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:

@@ -1,3 +1,4 @@
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
@@ -25,8 +26,17 @@ def test_ids_sort_as_the_times_of_their_making() -> None:
     assert sorted(ids) == ids
 
 
-def test_ids_of_one_moment_differ() -> None:
-    assert len({new_id("cfg", A_TIME) for _ in range(10_000)}) == 10_000
+def test_ids_of_one_moment_sort_as_they_were_made() -> None:
+    ids = [new_id("cfg", A_TIME) for _ in range(10_000)]
+
+    assert sorted(set(ids)) == ids
+
+
+def test_ids_that_threads_make_at_one_moment_differ() -> None:
+    with ThreadPoolExecutor(4) as threads:
+        ids = set(threads.map(lambda _: new_id("cfg", A_TIME), range(10_000)))
+
+    assert len(ids) == 10_000
 
 
 @pytest.mark.parametrize(
