@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.go_programs import go
 from tests.support.listening import listening
 
 MODULE = Path(__file__).resolve().parents[2] / "layers" / "collector"
@@ -114,7 +115,9 @@ def test_an_archive_without_a_collector_is_not_installed(base_url: str, publishe
 def test_a_reduced_version_for_tests_is_not_what_an_operator_gets(tmp_path: Path) -> None:
     """The module proxy serves nothing here: what is missing is named, and the way to build it all the same."""
     fixture = next((MODULE / "fixtures").iterdir()).name
-    done = install(fixture, "http://127.0.0.1:1", tmp_path, GOPROXY="off")
+    # Otherwise Go would be installed into the cache of this test.
+    path = f"{Path(go()).parent}{os.pathsep}{os.environ['PATH']}"
+    done = install(fixture, "http://127.0.0.1:1", tmp_path, GOPROXY="off", PATH=path)
 
     assert (done.returncode, done.stdout) == (1, "")
     # It serves none, or what Go has in its cache.
