@@ -43,8 +43,7 @@ async def endpoint(scope: Scope, receive: Receive, send: Send) -> None:
         await _problem(scope, send, HTTPStatus.METHOD_NOT_ALLOWED, "method_not_allowed", "Use POST", {"allow": "POST"})
         return
     headers = Headers(scope=scope)
-    scheme, _, credential = headers.get("authorization", "").partition(" ")
-    credential = credential.strip() if scheme.lower() == "bearer" else ""
+    credential = pace.credential_in(headers)
     try:
         # Before the body is read: a message that is to be sent again costs nothing.
         pace.require_turn_of_token(credential)

@@ -99,8 +99,8 @@ class Limited:
 
     With `environments` it handles so many requests at once, as a function with as many execution environments does;
     others wait for their turn. With `patience`, who would wait for more seconds is refused at once, with the time of
-    their turn. With `throttle` what is too much is refused, as the stage does. `sends_files`: it sends
-    programs as they are read from the disk; on AWS it redirects to S3, which has no such limits.
+    their turn, of which `refused` is told. With `throttle` what is too much is refused, as the stage does.
+    `sends_files`: it sends programs as read from the disk; on AWS it redirects to S3, which has no such limits.
     """
 
     def __init__(
@@ -109,6 +109,7 @@ class Limited:
         *,
         environments: int | None = None,
         patience: float = math.inf,
+        refused: Callable[[Scope, float], None] = lambda _scope, _wait: None,
         throttle: Throttle | None = None,
         sends_files: bool = False,
         seconds: float = SECONDS,
@@ -117,6 +118,7 @@ class Limited:
         self._application = application
         self._turns = RequestTurns(environments, clock) if environments else None
         self._patience = patience
+        self._refused = refused
         self._throttle = throttle
         self._sends_files = sends_files
         self._seconds = seconds
@@ -166,7 +168,10 @@ class Limited:
                     receives = await _arrived(receive_within, self._seconds)
                     wait = self._turns.wait()
                     if wait > self._patience and not scope.get("state", {}).get(WAITS):
-                        await _refuse_for(send, wait)
+                        # Spread, so that they do not come back together.
+                        seconds = math.ceil(wait * (1 + random.random()))  # noqa: S311  a pause: who guesses it gains nothing
+                        self._refused(scope, seconds)
+                        await _refuse_for(send, seconds)
                         return
                     await stack.enter_async_context(self._turns.turn())
                 async with asyncio.timeout(None if self._sends_files else self._seconds):
@@ -229,9 +234,7 @@ def _answer_bytes(messages: list[Message]) -> int:
     return grows(body) + sum(len(name) + len(value) + 6 for name, value in headers) + 64
 
 
-async def _refuse_for(send: Send, wait: float) -> None:
-    # Spread, so that they do not come back together.
-    seconds = math.ceil(wait * (1 + random.random()))  # noqa: S311  a pause: who guesses it gains nothing
+async def _refuse_for(send: Send, seconds: int) -> None:
     status = HTTPStatus.TOO_MANY_REQUESTS
     problem = {
         "type": f"urn:headgate:problem:{OVERLOADED}",

@@ -89,6 +89,7 @@ def functions(template: Template) -> ASGIApp:
     # Imported only now, because the functions read their settings from the environment.
     from headgate.http.app import create_app
     from headgate.installs.commands import OPAMP_PATH
+    from headgate.opamp import pace
     from headgate_local.opamp_websocket import WithWebSocket
 
     environments = os.environ.get("HEADGATE_ENVIRONMENTS") or None
@@ -103,6 +104,7 @@ def functions(template: Template) -> ASGIApp:
             application_of(route),
             environments=int(environments) if environments else _MESSAGES_AT_ONCE if of_hosts else None,
             patience=_PATIENCE_SECONDS if of_hosts else math.inf,
+            refused=pace.refused_before,
             throttle=None if of_hosts else stage,
             sends_files=route.function.logical_id == "InstallFunction",
         )

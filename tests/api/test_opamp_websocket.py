@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from datetime import timedelta
 from functools import partial
 
 import pytest
@@ -16,6 +17,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from headgate.fleets import service as fleets
+from headgate.instances import service as instances
 from headgate.instances.counting import admission
 from headgate.opamp import pace
 from headgate.opamp.messages import MAX_MESSAGE_BYTES
@@ -181,7 +183,7 @@ def test_under_overload_a_heartbeat_is_refused_with_a_time_and_what_says_more_wa
         def wait(self) -> float:
             return 60.0 if overloaded.is_set() else 0.0
 
-    limited = Limited(app, environments=2, patience=5.0)
+    limited = Limited(app, environments=2, patience=5.0, refused=pace.refused_before)
     limited._turns = Overloaded(2, time.monotonic)
     with _address(limited) as address, _connect(address, fleet.token, fleet.deployment_id) as connection:
         agent = Agent(partial(_post, connection))
@@ -197,6 +199,9 @@ def test_under_overload_a_heartbeat_is_refused_with_a_time_and_what_says_more_wa
         assert int(refused.value.response.headers["retry-after"]) >= 60
         overloaded.clear()
         assert not agent.heartbeat().HasField("error_response")
+    noted = instances.refusals(fleet.id)
+    assert noted is not None
+    assert noted.until - noted.since >= timedelta(seconds=60)
 
 
 def test_a_passing_fault_is_said_with_a_time_and_the_agent_comes_back(

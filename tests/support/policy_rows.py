@@ -90,7 +90,8 @@ FLEETS: Final[Mapping[str, Rights]] = {
     "SeriesFunction": dict.fromkeys(("BatchGetItem", "PutItem"), "series#"),
     "WebhooksFunction": dict.fromkeys(("GetItem", "Query"), "organization#"),
     "RolloutStepsFunction": {
-        **dict.fromkeys(("GetItem", "Query", "ConditionCheckItem"), "fleet# rollouts#"),
+        "GetItem": "fleet# rollouts# census#",
+        **dict.fromkeys(("Query", "ConditionCheckItem"), "fleet# rollouts#"),
         "PutItem": "fleet# rollouts# history#",
         **dict.fromkeys(("UpdateItem", "DeleteItem"), "rollouts#"),
     },

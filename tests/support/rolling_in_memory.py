@@ -22,6 +22,7 @@ from headgate.instances.desired.model import Desired, config_hash
 from headgate.instances.model import Instance
 from headgate.instances.reported.host import Ability, HostCounters, HostReport
 from headgate.instances.reported.model import Health, HostDescription, Reported, ReportedConfig, Status
+from headgate.instances.state.model import Refusals
 from headgate.rollouts.acts import Act
 from headgate.rollouts.model import FINAL, Rollout
 from headgate.rollouts.progress import advance
@@ -180,6 +181,7 @@ class Group:
     at: datetime = field(default_factory=lambda: datetime(2026, 11, 21, 12, 0, tzinfo=UTC))
     shown: Rollout | None = None
     moved: list[Host] = field(default_factory=list)
+    refused: Refusals | None = None
     chance: Random | None = None
 
     @classmethod
@@ -268,7 +270,7 @@ class Group:
             if instance.deployment_id == self.stored.id
             or any(departure.rollout_id == self.rollout.id for departure in instance.measured.departures)
         ]
-        return RolloutState(self.rollout, self.stored, known, self.at)
+        return RolloutState(self.rollout, self.stored, known, self.at, self.refused)
 
     def tick(self) -> None:
         if self.rollout.status not in FINAL:

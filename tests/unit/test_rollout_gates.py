@@ -1,9 +1,11 @@
 """Gates of rollouts in memory: which hosts stop a rollout, and what is not put down to the version."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
+from headgate.instances.state.model import Refusals
 from headgate.rollouts.strategy import Gates, RolloutStep, Strategy
 from tests.support.rolling_in_memory import AT_ONCE, ILL, OLD, QUIET, Fare, Group, applied
 
@@ -72,6 +74,38 @@ def test_a_host_that_is_not_heard_again_stops_it() -> None:
         host.here = False
     ended = group.ends()
 
+    assert (ended.status, ended.failures[-1].gate) == ("rolled_back", "silent")
+
+
+def test_hosts_whose_messages_are_refused_are_not_silent_and_the_rollout_waits_for_them() -> None:
+    group = Group.of(3, tells=False)
+    group.start()
+    group.goes_on(applied)
+    for host in group.hosts:
+        host.here = False
+    # They may come back ten minutes later.
+    group.refused = Refusals(group.at, group.at + timedelta(minutes=10))
+    group.goes_on(lambda _: group.at > group.refused.until, most=30)
+    assert (group.rollout.status, group.rollout.failures) == ("in_progress", ())
+    assert group.rollout.reason == "Waits to hear of 1 instance after the soak"
+    for host in group.hosts:
+        host.here = True
+    ended = group.ends()
+
+    assert (ended.status, ended.failures) == ("completed", ())
+
+
+@pytest.mark.parametrize("soak", [0, 600])
+def test_a_host_that_is_not_heard_after_refusals_stops_it(soak: int) -> None:
+    group = Group.of(3)
+    group.start(Strategy((RolloutStep(soak, hosts=1), RolloutStep(0, percent=100))))
+    group.goes_on(applied)
+    group.refused = Refusals(group.at, group.at + timedelta(minutes=10))
+    for host in group.hosts:
+        host.here = False
+    ended = group.ends()
+
+    assert group.at > group.refused.until
     assert (ended.status, ended.failures[-1].gate) == ("rolled_back", "silent")
 
 

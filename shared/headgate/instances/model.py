@@ -17,7 +17,7 @@ from headgate.instances.orders.model import NOTHING_ORDERED, Orders
 from headgate.instances.reported.host_key import HostKey
 from headgate.instances.reported.model import NEVER_CONFIGURED, NOTHING_REPORTED, Reported
 from headgate.instances.state.intervals import QUICK_SECONDS
-from headgate.instances.state.model import InstanceState, day_of, forgotten, mark_of, shown, stale
+from headgate.instances.state.model import InstanceState, Refusals, day_of, forgotten, mark_of, shown, stale
 from headgate.instances.timeline.model import NOTHING_NOTED, Noted
 
 
@@ -204,11 +204,14 @@ class Instance:
             reported = replace(reported, config=NEVER_CONFIGURED)
         return replace(self, trials=trials, reported=reported)
 
-    def shown_state(self, desired: Desired | None, at: datetime, *, on_kubernetes: bool) -> InstanceState:
+    def shown_state(
+        self, desired: Desired | None, at: datetime, refused: Refusals | None = None, *, on_kubernetes: bool
+    ) -> InstanceState:
         """The state at that time, also if the group was assigned something else since the last message."""
         if self.is_stale(at):
             return "unknown" if on_kubernetes else "stale"
         # A host that takes no configuration, and is to take none, runs its own whatever its group was assigned.
         stays = desired is not None and desired.assignment is None and not self.reported.accepts_config
         current = stays or (desired is not None and desired.revision == self.standing.revision)
-        return shown(self.standing.state, mark_of(self.contact.last_seen_at), at, current=current, quick=self.is_quick)
+        mark = mark_of(self.contact.last_seen_at)
+        return shown(self.standing.state, mark, at, refused, current=current, quick=self.is_quick)

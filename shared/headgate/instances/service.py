@@ -143,10 +143,11 @@ def seen(fleet: Fleet, instance_id: str, at: datetime) -> SeenInstance:
 def _seen(fleet: Fleet, listed: Sequence[Instance], at: datetime) -> list[SeenInstance]:
     """The instances as they stand at that time, without those that are forgotten or whose group was deleted.
 
-    One read for each hundred groups.
+    One read, and one for each hundred groups.
     """
     listed = [instance for instance in listed if not instance.is_forgotten(at)]
     groups = deployments.groups(sorted({(fleet.id, instance.deployment_id) for instance in listed}))
+    refused = store.refusals(fleet.id) if listed else None
     current = {group.id: tokens.current_id(*group.token_of(fleet)) for group in groups.values()}
     seen = []
     for instance in listed:
@@ -154,7 +155,7 @@ def _seen(fleet: Fleet, listed: Sequence[Instance], at: datetime) -> list[SeenIn
         if group is None:
             continue
         desired = instance.desired(group, at)
-        state = instance.shown_state(desired, at, on_kubernetes=fleet.on_kubernetes)
+        state = instance.shown_state(desired, at, refused, on_kubernetes=fleet.on_kubernetes)
         running = instance.running()
         seen.append(
             SeenInstance(
@@ -181,6 +182,10 @@ def _message(instance: Instance, state: InstanceState) -> str | None:
 def sender(token_hash: str, fleet_id: str, deployment_id: str, instance_id: str, hinted: str | None = None) -> Sender:
     """Read the items about the sender of a message; one batch read."""
     return store.sender(token_hash, fleet_id, deployment_id, instance_id, hinted)
+
+
+refusals = store.refusals
+note_refusals = store.note_refusals
 
 
 def save(before: Instance | None, after: Instance, entries: Sequence[TimelineEvent] = (), *beside: Write) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
 
 from headgate.deployments import mapping as deployments
 from headgate.deployments.model import Deployment
@@ -17,10 +20,16 @@ from headgate.instances.counting.census import SHARDS, Census, Shard
 from headgate.instances.model import Instance
 from headgate.instances.orders.model import PendingOrder
 from headgate.instances.reported import health_tree
+from headgate.instances.state.model import Refusals
 from headgate.storage import idempotent_create
 from headgate.storage.items import Item
+from headgate.storage.retry import LostRace
+from headgate.storage.stored import Stored
 from headgate.storage.table import Write, transact
 from headgate.storage.table import fleets as table
+
+_REFUSALS: Final = Stored(Refusals)
+_REFUSALS_LAST: Final = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +84,34 @@ def instance(fleet_id: str, instance_id: str) -> Instance | None:
 
 
 def census(fleet_id: str) -> Census:
-    """One query of at most `SHARDS` small items, however many instances there are."""
-    return Census([counters.shard(item) for item in table.list_all(keys.census_of(fleet_id), keys.SHARDS)])
+    """One query of some more than `SHARDS` small items, however many instances there are."""
+    items = {item["sk"]: item for item in table.list_all(keys.census_of(fleet_id))}
+    refused = items.get(keys.refusals(fleet_id)["sk"])
+    shards = [counters.shard(item) for sk, item in items.items() if str(sk).startswith(keys.SHARDS)]
+    return Census(shards, _REFUSALS.read(refused) if refused else None)
 
 
 def census_by_keys(fleet_id: str) -> Census:
     """The same by one batch read: the fleet service has no right to query."""
     rows = table.get_all([keys.census_shard(fleet_id, number) for number in range(SHARDS)])
     return Census([counters.shard(item) for item in rows])
+
+
+def refusals(fleet_id: str) -> Refusals | None:
+    """When messages of the fleet were last refused because too many came; one read."""
+    return table.find(keys.refusals(fleet_id), _REFUSALS.read)
+
+
+def note_refusals(fleet_id: str, at: datetime, until: datetime) -> None:
+    """Note that messages are refused now, and sent again `until` then; one read and one put."""
+    known = refusals(fleet_id)
+    since = known.since if known and at <= known.until else at
+    item = keys.refusals(fleet_id) | _REFUSALS.item(Refusals(since, until))
+    item["expires"] = int((until + _REFUSALS_LAST).timestamp())
+    # Another process may have told a host to come back later.
+    with suppress(LostRace):
+        write = table.put_if(item, "attribute_not_exists(pk) OR #until < :until", {":until": item["until"]})
+        transact([write])
 
 
 def shard(fleet_id: str, number: int) -> Shard:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Protocol
@@ -28,6 +28,7 @@ from headgate.instances.orders.model import PendingOrder
 from headgate.instances.reported.model import AgentReport
 from headgate.instances.state import transitions
 from headgate.instances.state.intervals import QUICK_SECONDS, longest, unwritten
+from headgate.instances.state.model import Refusals
 from headgate.instances.timeline import events as timeline
 from headgate.instances.timeline import notices
 from headgate.instances.timeline.model import TimelineEvent
@@ -126,8 +127,12 @@ def decide(
     at: datetime,
     texts: Texts,
     capture: Capture | None = None,
+    refusals: Callable[[], Refusals | None] = lambda: None,
 ) -> Decision:
-    """Decide about the message of an agent that belongs to the group; `capture` is the one that it is about."""
+    """Decide about the message of an agent that belongs to the group; `capture` is the one that it is about.
+
+    `refusals` reads when messages of its fleet were refused, for one that was not heard for long.
+    """
     report = message.report
     place = _place(stored, message, at)
     if stored is not None and place.conflicts >= _CONFLICTS:
@@ -151,9 +156,10 @@ def decide(
     interval = _interval(before, after, report, place, group, at)
     after = replace(after, contact=_contact(before.contact, report, place, interval, at))
     heard = captures.heard(after, capture, report.capture, at) if after.orders.capture else NOTHING_HEARD
-    happened = [*timeline.of_message(stored, before, after, desired, at, done), *heard.events]
+    happened = [*timeline.of_message(stored, before, after, desired, at, done, refusals), *heard.events]
     # Nobody is told that a pod is silent.
     is_pod = group.role is not None
+    was_silent = not is_pod and any(event.event == "silent" for event in happened)
     noted, events = timeline.bounded(after.noted, happened, after, at, is_pod=is_pod)
     after = replace(after, orders=replace(after.orders, capture=heard.asked), noted=noted)
     return Decision(
@@ -163,7 +169,7 @@ def decide(
         interval=interval,
         asks_full_state=place.asks_full_state,
         events=events,
-        notices=notices.of_message(stored, after, events, at, is_pod=is_pod) if events else (),
+        notices=notices.of_message(stored, after, events, was_silent=was_silent) if events else (),
         capture=heard.change,
         proves=trials.proves(after, group, desired),
         component_list=_component_list(before, after, report),

@@ -11,11 +11,17 @@ import random
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import Final
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from starlette.datastructures import Headers
 
 from headgate.foundation import clock, errors
 from headgate.instances.counting import admission
 from headgate.instances.state.intervals import longest
+
+if TYPE_CHECKING:
+    from starlette.types import Scope
 
 OF_INSTANCE: Final = (2.0, 60.0)
 """Messages a second of an instance, and how many at once: a supervisor sends one each time that something changes."""
@@ -27,6 +33,8 @@ LONGEST_WAIT: Final = 300.0
 """Seconds: less than the 15 minutes after which a host that is not heard counts as stale."""
 BYTES_OF_MESSAGE: Final = 64 << 10
 """A larger message counts as several."""
+_NOTED_EVERY: Final = 30.0
+"""Seconds: so often at most it is noted that messages of a token are refused, however many are."""
 _MOST_KNOWN: Final = 20_000
 
 
@@ -43,11 +51,15 @@ class TooManyMessages(errors.TooManyRequests):
 
 @dataclass(slots=True)
 class _Account:
-    """The messages that a sender may still send, and the time until which turns have been given to those who wait."""
+    """The messages that a sender may still send, and the time until which turns have been given to those who wait.
+
+    `noted` is when that was noted last.
+    """
 
     left: float
     at: float
-    promised: float
+    promised: float = 0.0
+    noted: float = 0.0
 
 
 class SenderPace:
@@ -76,10 +88,26 @@ class SenderPace:
             account = self._account(sender, rate, at_once, now)
             account.left = max(account.left - cost, -at_once)
 
+    def refuse(self, sender: str, rate: float, at_once: float, now: float, wait: float) -> None:
+        """Count a message that somebody else told to come back after `wait` seconds."""
+        with self._lock:
+            account = self._account(sender, rate, at_once, now)
+            account.promised = max(account.promised, now + wait)
+
+    def to_note(self, sender: str, now: float) -> float | None:
+        """The time until which messages that were refused may not be heard; None if there is nothing to note now."""
+        with self._lock:
+            account = self._accounts.get(sender)
+            if account is None or account.promised + _NOTED_EVERY < now or now < account.noted + _NOTED_EVERY:
+                return None
+            account.noted = now
+            # Until it is noted again, if it goes on.
+            return max(account.promised, now) + 2 * _NOTED_EVERY
+
     def _account(self, sender: str, rate: float, at_once: float, now: float) -> _Account:
         account = self._accounts.get(sender)
         if account is None:
-            account = self._accounts[sender] = _Account(at_once, now, now)
+            account = self._accounts[sender] = _Account(at_once, now)
             if len(self._accounts) > _MOST_KNOWN:
                 self._accounts.popitem(last=False)
         else:
@@ -97,6 +125,26 @@ def require_turn_of_token(credential: str) -> None:
     """Count a message of the token. Raises TooManyMessages."""
     if wait := _tokens.wait(_sender(credential), *_of_token(), clock.now().timestamp()):
         raise TooManyMessages("token", wait)
+
+
+def refused_before(scope: Scope, wait: float) -> None:
+    """Count a message that was refused before it came to the fleet service, to be sent again after `wait` seconds."""
+    _tokens.refuse(_sender(credential_in(Headers(scope=scope))), *_of_token(), clock.now().timestamp(), wait)
+
+
+def credential_in(headers: Headers) -> str:
+    """The token that a message comes with, empty if it has none."""
+    scheme, _, credential = headers.get("authorization", "").partition(" ")
+    return credential.strip() if scheme.lower() == "bearer" else ""
+
+
+def refused_until(credential: str) -> datetime | None:
+    """The time until which hosts whose messages were refused may not be heard; None if that need not be noted now.
+
+    For a message that was accepted: who has no valid token cannot make anything be written.
+    """
+    until = _tokens.to_note(_sender(credential), clock.now().timestamp())
+    return None if until is None else datetime.fromtimestamp(until, UTC)
 
 
 def charge_size(credential: str, size: int) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from headgate.captures import hosts as captures
 from headgate.deployments import service as deployments
@@ -85,7 +85,7 @@ def exchange(credential: str, deployment_id: str, body: bytes, signature: str = 
         sender.authenticate()
         raise
     pace.require_turn_of_instance(sender.token_hash, report.uid, sender.key.public if sender.key else b"")
-    return _answer(sender, report)
+    return _answer(credential, sender, report)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ def _group_of(token_hash: str) -> str:
 
 
 @retried
-def _answer(sender: _Sender, report: AgentReport) -> Reply:
+def _answer(credential: str, sender: _Sender, report: AgentReport) -> Reply:
     """Raises Contention if other messages of the same instance, or of its counters, are first again and again."""
     at = clock.now()
     instance_id = model.instance_id(report.uid)
@@ -145,6 +145,8 @@ def _answer(sender: _Sender, report: AgentReport) -> Reply:
     token = tokens.require_valid(stored.token, sender.fleet_id, at)
     if token.deployment_id not in (None, sender.deployment_id):
         raise NotOfThisFleet
+    if until := pace.refused_until(credential):
+        instances.note_refusals(sender.fleet_id, at, until)
     known_host = known.reported.host if known else UNKNOWN
     orders = known.orders if known else NOTHING_ORDERED
     labels = {**(report.host.after(known_host) if report.host else known_host).labels, **orders.labels}
@@ -163,7 +165,8 @@ def _answer(sender: _Sender, report: AgentReport) -> Reply:
         return Reply(report.uid, new_uid=model.new_uid(at))
     message = AgentMessage(report, identity, takes_place=takes_place)
     capture = captures.concerned(known, report.capture, at) if known and known.orders.capture else None
-    decision = _with_order(decide(known, message, group, at, texts.known, capture), at)
+    refusals = partial(instances.refusals, sender.fleet_id)
+    decision = _with_order(decide(known, message, group, at, texts.known, capture, refusals), at)
     # Read before anything is written, so that a fault here leaves nothing half done.
     offer = None
     if decision.offer:

@@ -15,7 +15,7 @@ from headgate.instances.desired.offers import obstacle
 from headgate.instances.model import Instance
 from headgate.instances.state import intervals
 from headgate.instances.state.intervals import longest
-from headgate.instances.state.model import STALE_AFTER
+from headgate.instances.state.model import STALE_AFTER, Refusals, silence_begins
 from headgate.rollouts.model import Progress, Rollout
 
 Phase = Literal[
@@ -90,8 +90,12 @@ def of_rollout(group: Deployment, running: RunningRollout) -> Desired:
 _STAYS: Final = "It keeps the version, because its group had none before: change it where it runs, or roll out another"
 
 
-def hosts(instances: Sequence[Instance], group: Deployment, rollout: Rollout, at: datetime) -> list[RolloutHost]:
+def hosts(
+    instances: Sequence[Instance], group: Deployment, rollout: Rollout, at: datetime, refused: Refusals | None = None
+) -> list[RolloutHost]:
     """The instances in the order of the rollout, with those that left the group after their turn came.
+
+    One whose message may be among the `refused` ones is not silent.
 
     Before `awake_since` they may have had nobody to report to, and some try again only `BACK_OFF` later.
     """
@@ -117,15 +121,15 @@ def hosts(instances: Sequence[Instance], group: Deployment, rollout: Rollout, at
         if why and not instance.reported.stopped and at - instance.contact.last_seen_at <= STALE_AFTER:
             return RolloutHost(instance, place, due, "not_moved", why)
         if due:
-            return RolloutHost(instance, place, due, *_of_due(instance, running, desired, rollout, place, at))
+            return RolloutHost(instance, place, due, *_of_due(instance, running, desired, rollout, place, at, refused))
         watch = instance.measured.watch_of(running)
         if watch is not None and watch.was_told:
             # Nothing is sent where no version was before this one, so that nothing can be seen to go back.
             after = instance.desired(group, at)
-            back = _STAYS if instance.goes_on(group) else _of_taken_back(instance, after, rollout, at)
+            back = _STAYS if instance.goes_on(group) else _of_taken_back(instance, after, rollout, at, refused)
             if back is not None:
                 return RolloutHost(instance, place, due, "going_back", back)
-        return RolloutHost(instance, place, due, "waiting" if _is_there(instance, at) else "absent")
+        return RolloutHost(instance, place, due, "waiting" if _is_there(instance, at, refused) else "absent")
 
     # Those of a group that was observed stay so if they take no configuration.
     own = [each for each in instances if not each.stays_observed(group)]
@@ -150,22 +154,29 @@ def unheard(listed: Sequence[RolloutHost], since: datetime) -> int:
     return sum(1 for instance in running if not instance.reported.stopped and instance.contact.last_seen_at < since)
 
 
-def _is_there(instance: Instance, at: datetime) -> bool:
+def _is_there(instance: Instance, at: datetime, refused: Refusals | None) -> bool:
     """True if it reported at that time, or shortly before, and was not shut down since."""
     quiet = timedelta(seconds=intervals.quiet_after(quick=instance.is_quick)) + _LATE
-    return not instance.reported.stopped and at - instance.contact.last_seen_at <= quiet
+    return not instance.reported.stopped and at - silence_begins(instance.contact.last_seen_at, quiet, refused) <= quiet
 
 
 def _of_due(
-    instance: Instance, running: RunningRollout, desired: Desired, rollout: Rollout, place: RolloutPlace, at: datetime
+    instance: Instance,
+    running: RunningRollout,
+    desired: Desired,
+    rollout: Rollout,
+    place: RolloutPlace,
+    at: datetime,
+    refused: Refusals | None,
 ) -> tuple[Phase, str]:
     watch, progress = instance.measured.watch_of(running), rollout.progress
+    quiet = quiet_after(quick=instance.is_quick)
     has_it = watch is not None and watch.is_due
     # One that got the version before a retry is judged also if it was silent by then.
     if watch is None or not has_it or watch.revision != running.revision:
-        if instance.reported.stopped or not (has_it or _is_there(instance, progress.grown_at)):
+        if instance.reported.stopped or not (has_it or _is_there(instance, progress.grown_at, refused)):
             return "absent", ""
-        if at - max(progress.grown_at, _reachable_since(progress)) <= quiet_after(quick=instance.is_quick):
+        if at - silence_begins(max(progress.grown_at, _reachable_since(progress)), quiet, refused) <= quiet:
             return "pending", ""
         if not has_it:
             # It was silent before the version could reach it.
@@ -178,7 +189,7 @@ def _of_due(
             return "pending", ""
         return _of_left(watch.well_since, instance.contact.last_seen_at, _STOPPED, place, rollout, at)
     heard_at = max(instance.contact.last_seen_at, _reachable_since(progress))
-    if not instance.reported.stopped and at - heard_at > quiet_after(quick=instance.is_quick):
+    if not instance.reported.stopped and at - silence_begins(heard_at, quiet, refused) > quiet:
         return "silent", "Nothing was heard since it was told to run the version"
     if failed:
         return "failed", instance.standing.message or "The host says that it failed"
@@ -209,7 +220,9 @@ def _reachable_since(progress: Progress) -> datetime:
     return progress.awake_since + BACK_OFF
 
 
-def _of_taken_back(instance: Instance, desired: Desired, rollout: Rollout, at: datetime) -> str | None:
+def _of_taken_back(
+    instance: Instance, desired: Desired, rollout: Rollout, at: datetime, refused: Refusals | None
+) -> str | None:
     """The reason why an instance is not back yet; None once it reports in health what it is to run now."""
     if instance.standing.state in ("applied", "idle", "running") and instance.standing.revision == desired.revision:
         return None
@@ -219,7 +232,8 @@ def _of_taken_back(instance: Instance, desired: Desired, rollout: Rollout, at: d
             return None
         return "It stopped, and nothing was heard of it since"
     heard_at = max(instance.contact.last_seen_at, _reachable_since(rollout.progress))
-    if at - heard_at > quiet_after(quick=instance.is_quick):
+    quiet = quiet_after(quick=instance.is_quick)
+    if at - silence_begins(heard_at, quiet, refused) > quiet:
         return "Nothing was heard of it since it was to go back"
     why = instance.standing.message if instance.standing.revision == desired.revision else None
     return why or "It does not report that it runs the version before in health"

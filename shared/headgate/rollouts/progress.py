@@ -167,12 +167,13 @@ def _next(state: RolloutState, listed: Sequence[RolloutHost]) -> RolloutState:
 
 
 def _unheard(state: RolloutState, listed: Sequence[RolloutHost]) -> int:
-    """The number not heard since a soak that is shorter than the time after which they would be silent."""
+    """The number not heard since a soak, or for so long that they would be silent if nothing had been refused."""
     progress = state.progress
     if progress.soaking_since is None or progress.step == 0 or not state.gates.silent:
         return 0
     soak = timedelta(seconds=0 if progress.promoted else state.strategy.steps[progress.step - 1].soak_seconds)
-    return unheard(listed, progress.soaking_since + soak) if soak <= quiet_after() else 0
+    # During refusals hosts that are not heard for longer are not silent.
+    return unheard(listed, progress.soaking_since + soak if soak <= quiet_after() else state.at - quiet_after())
 
 
 def _approvals(state: RolloutState, number: int | None) -> list[int]:

@@ -261,7 +261,8 @@ def _state(fleet_id: str, deployment_id: str, rollout_id: str) -> RolloutState |
         return None
     if group.rollout is None or group.rollout.id != rollout_id:
         return None
-    return RolloutState(rollout, group, instances.of_rollout(fleet_id, deployment_id, rollout_id), clock.now())
+    known = instances.of_rollout(fleet_id, deployment_id, rollout_id)
+    return RolloutState(rollout, group, known, clock.now(), instances.refusals(fleet_id))
 
 
 def _save(before: RolloutState, after: RolloutState, *writes: Write) -> Rollout:

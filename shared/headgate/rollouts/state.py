@@ -10,6 +10,7 @@ from typing import Final, TypedDict, Unpack
 from headgate.deployments.model import Deployment
 from headgate.deployments.running import RolloutPlace, RunningRollout
 from headgate.instances.model import Instance
+from headgate.instances.state.model import Refusals
 from headgate.rollouts.hosts import APPLY_WITHIN, BACK_OFF, RolloutHost, apply_within, hosts, quiet_after
 from headgate.rollouts.model import Begun, HostFailure, NotMoved, Progress, Rollout, RolloutHosts, Status
 from headgate.rollouts.strategy import Gates, Strategy
@@ -49,13 +50,15 @@ class _ProgressChanges(TypedDict, total=False):
 class RolloutState:
     """A rollout with its group as they are stored, and what the group's instances last reported.
 
-    Instances that left the group after their turn came are among them.
+    Instances that left the group after their turn came are among them. `refused` is when messages of the fleet were
+    refused because too many came.
     """
 
     rollout: Rollout
     group: Deployment
     instances: Sequence[Instance]
     at: datetime
+    refused: Refusals | None = None
 
     @property
     def running(self) -> RunningRollout:
@@ -100,7 +103,7 @@ class RolloutState:
         return watched and not instance.reported.stopped and instance.contact.last_seen_at < self.progress.awake_since
 
     def hosts(self) -> list[RolloutHost]:
-        return hosts(self.instances, self.group, self.rollout, self.at)
+        return hosts(self.instances, self.group, self.rollout, self.at, self.refused)
 
     def with_rollout(self, **changes: Unpack[_RolloutChanges]) -> RolloutState:
         rollout, running = replace(self.rollout, **changes), self.group.rollout

@@ -16,7 +16,16 @@ from typing import Final, NamedTuple
 
 from headgate.foundation.ids import ALPHABET
 from headgate.instances.model import Instance
-from headgate.instances.state.model import COUNTED_FOR, InstanceState, day_of, forgotten, mark_of, shown, stale
+from headgate.instances.state.model import (
+    COUNTED_FOR,
+    InstanceState,
+    Refusals,
+    day_of,
+    forgotten,
+    mark_of,
+    shown,
+    stale,
+)
 
 SHARDS: Final = 32
 """Fixed, so that one query reads a fleet's counters. Writers of different shards do not wait for each other."""
@@ -87,9 +96,10 @@ class Shard:
 
 @dataclass(frozen=True, slots=True)
 class Census:
-    """All shards of a fleet."""
+    """All shards of a fleet. `refused` is when its messages were refused because too many came, None if long ago."""
 
     shards: Sequence[Shard]
+    refused: Refusals | None = None
 
     def groups(self, at: datetime) -> set[str]:
         """The groups that have instances: their assignments decide what the entries count as."""
@@ -142,7 +152,7 @@ class Census:
                 revisions = current_revisions.get(entry.deployment_id)
                 if revisions is not None and not stale(entry.mark, at):
                     current = entry.state_revision in revisions
-                    state = shown(entry.state, entry.mark, at, current=current, quick=entry.quick)
+                    state = shown(entry.state, entry.mark, at, self.refused, current=current, quick=entry.quick)
                     counts[entry.deployment_id][state] += n
         return counts
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final, Literal, get_args
 
@@ -32,6 +33,24 @@ _MARK: Final = 10
 _DAY: Final = 86_400
 
 
+@dataclass(frozen=True, slots=True)
+class Refusals:
+    """A time without a pause in which messages were refused; `until` is when the last of them is sent again."""
+
+    since: datetime
+    until: datetime
+
+
+def silence_begins(heard_at: datetime, quiet: timedelta, refused: Refusals | None) -> datetime:
+    """The time from which an instance could be heard and was not: its last message, or the end of refusals.
+
+    One that was silent for the time `quiet` when they began stays silent.
+    """
+    if refused is None or refused.since > heard_at + quiet:
+        return heard_at
+    return max(heard_at, refused.until)
+
+
 def mark_of(at: datetime) -> int:
     """The time in units of ten seconds since 1970: instances are counted by it."""
     return int(at.timestamp()) // _MARK
@@ -46,7 +65,9 @@ def stale(mark: int, at: datetime) -> bool:
     return at.timestamp() - mark * _MARK > STALE_AFTER.total_seconds()
 
 
-def shown(state: InstanceState, mark: int, at: datetime, *, current: bool, quick: bool) -> InstanceState:
+def shown(
+    state: InstanceState, mark: int, at: datetime, refused: Refusals | None = None, *, current: bool, quick: bool
+) -> InstanceState:
     """The state of an instance last heard at `mark` that is not stale.
 
     `current` says whether the state belongs to what is assigned now, `quick` whether its host reports quickly. A host
@@ -54,23 +75,24 @@ def shown(state: InstanceState, mark: int, at: datetime, *, current: bool, quick
     """
     if state == "stopped":
         return state
-    if at > _silent_from(mark, quick=quick):
+    if at > _silent_from(mark, refused, quick=quick):
         return "silent"
     return state if current else "pending_pickup"
 
 
-def silent_from(last_seen_at: datetime, *, quick: bool = False) -> datetime:
+def silent_from(last_seen_at: datetime, refused: Refusals | None = None, *, quick: bool = False) -> datetime:
     """The time from which an instance is silent, last heard at that time; `quick` if its host reports quickly."""
-    return _silent_from(mark_of(last_seen_at), quick=quick)
+    return _silent_from(mark_of(last_seen_at), refused, quick=quick)
 
 
-def quiet_from(mark: int, *, quick: bool) -> tuple[datetime, datetime]:
+def quiet_from(mark: int, refused: Refusals | None = None, *, quick: bool) -> tuple[datetime, datetime]:
     """The times from which an instance last heard at `mark` is silent and stale."""
-    return _silent_from(mark, quick=quick), datetime.fromtimestamp(mark * _MARK, UTC) + STALE_AFTER
+    return _silent_from(mark, refused, quick=quick), datetime.fromtimestamp(mark * _MARK, UTC) + STALE_AFTER
 
 
-def _silent_from(mark: int, *, quick: bool) -> datetime:
-    return datetime.fromtimestamp((mark + 1) * _MARK + quiet_after(quick=quick), UTC)
+def _silent_from(mark: int, refused: Refusals | None, *, quick: bool) -> datetime:
+    quiet = timedelta(seconds=quiet_after(quick=quick))
+    return silence_begins(datetime.fromtimestamp((mark + 1) * _MARK, UTC), quiet, refused) + quiet
 
 
 def forgotten(day: int, at: datetime) -> bool:

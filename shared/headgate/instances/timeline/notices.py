@@ -9,7 +9,6 @@ from typing import Final
 from headgate.events import service as events
 from headgate.events.model import About, EventType
 from headgate.instances.model import Instance
-from headgate.instances.state.model import mark_of, silent_from, stale
 from headgate.instances.timeline.model import InstanceEvent, TimelineEvent
 from headgate.storage.table import Write
 
@@ -22,11 +21,11 @@ _TYPES: Final[dict[InstanceEvent, Notice]] = {
 
 
 def of_message(
-    stored: Instance | None, after: Instance, written: Sequence[TimelineEvent], at: datetime, *, is_pod: bool
+    stored: Instance | None, after: Instance, written: Sequence[TimelineEvent], *, was_silent: bool
 ) -> list[Notice]:
     """`written` are the events of the timeline. What is left out there, because it changes without end, is not sent.
 
-    A pod that was silent does not recover, since nobody was told.
+    `was_silent` is whether people were told until now that the instance is silent.
     """
     types: list[Notice] = [_TYPES[event.event] for event in written if event.event in _TYPES]
     types += ["instance.drifted" for event in written if event.event == "drifted" and event.drifted]
@@ -34,7 +33,7 @@ def of_message(
         written
         and stored is not None
         and after.standing.state == "applied"
-        and (stored.noted.unwell or _was_unwell(stored, at, is_pod=is_pod))
+        and (was_silent or stored.noted.unwell or stored.standing.state in ("apply_failed", "stopped"))
     ):
         types.append("instance.recovered")
     return types
@@ -55,9 +54,3 @@ def writes(types: Sequence[Notice], organization_id: str, instance: Instance, at
         name=instance.reported.name,
     )
     return [events.write(type, organization_id, about, at) for type in types]
-
-
-def _was_unwell(stored: Instance, at: datetime, *, is_pod: bool) -> bool:
-    heard_at = stored.contact.last_seen_at
-    quiet = at >= silent_from(heard_at, quick=stored.is_quick) or stale(mark_of(heard_at), at)
-    return (quiet and not is_pod) or stored.standing.state in ("apply_failed", "stopped")
