@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/headgate/headgate/layers/supervisor/internal/identity"
 	"github.com/headgate/headgate/layers/supervisor/internal/install"
@@ -39,7 +41,10 @@ func installCommand(words []string) (bool, error) {
 		if err != nil {
 			return true, err
 		}
-		if err := install.Install(context.Background(), order, self); err != nil {
+		// Whoever ends it leaves what ran before running, and no part of a download.
+		ctx, end := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+		defer end()
+		if err := install.Install(ctx, order, self); err != nil {
 			return true, err
 		}
 		fmt.Printf("Installed in %s. To remove it: headgate-supervisor uninstall %q\n", order.Root, order.Root)

@@ -99,15 +99,18 @@ class SupervisedHost:
         return (self.folder / "log").read_text(errors="replace")[-6_000:]
 
     def collector(self) -> int:
-        """The collector's process; 0 if there is none."""
+        """The collector's process; 0 if there is none. The supervisor starts one to learn about it, which is another."""
         assert self.process is not None
         for stat in Path("/proc").glob("[0-9]*/stat"):
             try:
                 parent = stat.read_text().rpartition(") ")[2].split()[1]
+                # First, since the arguments are others before it is this program.
+                program = (stat.parent / "exe").readlink().name
                 arguments = (stat.parent / "cmdline").read_bytes().split(b"\0")
             except OSError:
                 continue
-            if parent == str(self.process.pid) and arguments[1:2] == [b"--config"]:
+            runs = program == "otelcol-contrib" and arguments[1:2] == [b"--config"]
+            if parent == str(self.process.pid) and runs:
                 return int(stat.parent.name)
         return 0
 

@@ -84,8 +84,9 @@ def test_hosts_whose_messages_are_refused_are_not_silent_and_the_rollout_waits_f
     for host in group.hosts:
         host.here = False
     # They may come back ten minutes later.
-    group.refused = Refusals(group.at, group.at + timedelta(minutes=10))
-    group.goes_on(lambda _: group.at > group.refused.until, most=30)
+    back_at = group.at + timedelta(minutes=10)
+    group.refused = Refusals(group.at, back_at)
+    group.goes_on(lambda _: group.at > back_at, most=30)
     assert (group.rollout.status, group.rollout.failures) == ("in_progress", ())
     assert group.rollout.reason == "Waits to hear of 1 instance after the soak"
     for host in group.hosts:

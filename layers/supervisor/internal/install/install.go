@@ -387,9 +387,12 @@ func waitUntilHealthy(ctx context.Context, address string) error {
 	defer cancel()
 	var last error
 	for {
-		if _, err := ask(ctx, http.MethodGet, address, http.Header{}); err == nil {
+		_, err := ask(ctx, http.MethodGet, address, http.Header{})
+		if err == nil {
 			return nil
-		} else if ctx.Err() == nil {
+		}
+		// The end of the time is not why the supervisor did not answer.
+		if last == nil || ctx.Err() == nil {
 			last = err
 		}
 		select {

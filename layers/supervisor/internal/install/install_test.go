@@ -10,6 +10,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -360,5 +361,15 @@ func TestTheServiceIsReadByAnyWordOfItsProgram(t *testing.T) {
 		if !strings.Contains(list, part) {
 			t.Errorf("%s is missing in %s", part, list)
 		}
+	}
+}
+
+func TestAnInstallThatIsEndedBeforeTheFirstAnswerSaysWhy(t *testing.T) {
+	ctx, end := context.WithCancel(context.Background())
+	end()
+
+	err := waitUntilHealthy(ctx, "http://127.0.0.1:9/health")
+	if !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "%!w") {
+		t.Fatalf("it says %v", err)
 	}
 }

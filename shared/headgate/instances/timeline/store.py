@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
@@ -29,10 +30,11 @@ def put(fleet_id: str, instance_id: str, revision: int, entries: Sequence[Timeli
 
 
 def append(fleet_id: str, instance_id: str, revision: int, entry: TimelineEvent) -> None:
-    """Write an event that changes nothing of the instance; one put. Raises LostRace if there is one of that time."""
+    """Write an event that changes nothing of the instance; one put. Raises LostRace if it is there for that reason."""
     # After those that were written with this revision.
+    place = f"{revision:08d}{_APART}{zlib.crc32(str(entry.reason).encode()):010d}"
     try:
-        write(table.put_new(_item(fleet_id, instance_id, f"{revision:08d}{_APART}", entry)))
+        write(table.put_new(_item(fleet_id, instance_id, place, entry)))
     except ConditionFailed as error:
         raise LostRace from error
 
