@@ -99,7 +99,7 @@ class SupervisedHost:
         return (self.folder / "log").read_text(errors="replace")[-6_000:]
 
     def collector(self) -> int:
-        """The collector's process; 0 if there is none. The supervisor starts one to learn about it, which is another."""
+        """The collector's process; 0 if there is none. That which is only learnt about is another one."""
         assert self.process is not None
         for stat in Path("/proc").glob("[0-9]*/stat"):
             try:
