@@ -94,7 +94,7 @@ def census_of(fleet_id: str) -> str:
 room = key_of_one(census_of, "room")
 """The highest number of instances that the fleet may have, and how many joined it in a minute."""
 refusals = key_of_one(census_of, "refused")
-"""When messages of the fleet were refused because too many came."""
+"""The time in which messages of the fleet were refused because too many came."""
 
 
 def census_shard(fleet_id: str, number: int) -> Key:

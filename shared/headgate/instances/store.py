@@ -98,7 +98,7 @@ def census_by_keys(fleet_id: str) -> Census:
 
 
 def refusals(fleet_id: str) -> Refusals | None:
-    """When messages of the fleet were last refused because too many came; one read."""
+    """The time in which messages of the fleet were last refused because too many came; one read."""
     return table.find(keys.refusals(fleet_id), _REFUSALS.read)
 
 
