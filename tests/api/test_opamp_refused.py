@@ -39,12 +39,15 @@ def host(fleet: Fleet, now: Clock, busy: Agent) -> Agent:
     return host
 
 
-def refused(fleet: Fleet, now: Clock, busy: Agent, minutes: int, *agents: Agent) -> Sequence[int]:
-    """The statuses of messages that these agents send each half minute, just after the busy one."""
+def refused(fleet: Fleet, now: Clock, busy: Agent | None, minutes: int, *agents: Agent) -> Sequence[int]:
+    """The statuses of messages that these agents send each half minute, just after the busy one, or after noise."""
     statuses = []
     for _ in range(2 * minutes):
         now.moves(seconds=30)
-        busy.heartbeat()
+        if busy is None:
+            assert fleet.post(b"noise").status_code == 400
+        else:
+            busy.heartbeat()
         statuses += [fleet.post(agent.message().SerializeToString()).status_code for agent in agents]
     return statuses
 
@@ -75,6 +78,12 @@ def test_a_host_whose_messages_are_refused_is_not_silent_and_was_not(
     (known,) = [one for one in fleet.instances() if one["host_name"] == "host"]
     entries = timeline.newest(fleet.id, str(known["id"]), 10, None).entries
     assert {entry.event for entry in entries}.isdisjoint({"silent", "back"})
+
+
+def test_a_host_that_noise_leaves_no_turn_is_not_silent(fleet: Fleet, now: Clock, host: Agent) -> None:
+    assert set(refused(fleet, now, None, 5, host)) == {429}
+
+    assert states(fleet)["host"] == "pending_pickup"
 
 
 def test_a_host_that_says_nothing_after_the_refusals_is_silent(

@@ -135,16 +135,21 @@ def test_the_hash_is_that_of_the_text_that_runs_as_it_was_offered(host: Supervis
     assert b"a secret value" not in b"".join(message.SerializeToString() for message in host.told.messages)
 
 
-def test_a_changed_file_is_told_by_its_keys_and_a_start_writes_it_again(host: SupervisedHost, backend: str) -> None:
+def test_a_changed_file_is_told_by_its_keys_and_a_start_writes_damaged_ones_again(
+    host: SupervisedHost, backend: str
+) -> None:
     host.applies(flowing(f"{backend}/good", "to be changed"))
     effective = host.storage / "effective.yaml"
-    changed = yaml.safe_load(effective.read_text()) | {"processors": {"batch": None}}
-    effective.write_text(yaml.safe_dump(changed))
+    whole = yaml.safe_load(effective.read_text())
+    effective.write_text(yaml.safe_dump(whole | {"processors": {"batch": None}}))
     host.waits(lambda: host.told.known["config"]["drifted"] == ["processors"])
 
     host.stop()
+    # As a full disk or a power cut leaves what the supervisor writes in place.
+    os.truncate(host.storage / "last_recv_remote_config.dat", 100)
     host.start()
     host.waits(lambda: host.told.known["config"]["drifted"] == [])
+    assert yaml.safe_load(effective.read_text())["exporters"] == whole["exporters"]
 
 
 def test_a_restart_restarts_the_collector_once_and_nothing_else(host: SupervisedHost, backend: str) -> None:

@@ -83,6 +83,7 @@ def exchange(credential: str, deployment_id: str, body: bytes, signature: str = 
             sender = replace(sender, key=signatures.verified(signature, sender.token_hash, deployment_id, body))
     except (messages.NotOpamp, SignatureInvalid):
         sender.authenticate()
+        _note_refusals(credential, sender.fleet_id, clock.now())
         raise
     pace.require_turn_of_instance(sender.token_hash, report.uid, sender.key.public if sender.key else b"")
     return _answer(credential, sender, report)
@@ -145,8 +146,7 @@ def _answer(credential: str, sender: _Sender, report: AgentReport) -> Reply:
     token = tokens.require_valid(stored.token, sender.fleet_id, at)
     if token.deployment_id not in (None, sender.deployment_id):
         raise NotOfThisFleet
-    if until := pace.refused_until(credential):
-        instances.note_refusals(sender.fleet_id, at, until)
+    _note_refusals(credential, sender.fleet_id, at)
     known_host = known.reported.host if known else UNKNOWN
     orders = known.orders if known else NOTHING_ORDERED
     labels = {**(report.host.after(known_host) if report.host else known_host).labels, **orders.labels}
@@ -189,6 +189,12 @@ def _answer(credential: str, sender: _Sender, report: AgentReport) -> Reply:
     if decision.proves:
         deployments.prove(group)
     return replace(_reply(decision, report, offer, group, token, at), variables=variables)
+
+
+def _note_refusals(credential: str, fleet_id: str, at: datetime) -> None:
+    """Note that other messages of a valid token were refused, if they were."""
+    if until := pace.refused_until(credential):
+        instances.note_refusals(fleet_id, at, until)
 
 
 def _without_secrets(report: AgentReport, group: Deployment, instance: Instance | None) -> AgentReport:

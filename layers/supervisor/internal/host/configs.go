@@ -31,8 +31,10 @@ type configs struct {
 	Running config  `json:"running"`
 	Before  *config `json:"before,omitempty"`
 
-	// refused is whether the supervisor did not even try what was offered; applying since when it tries one, or zero.
+	// refused is whether the supervisor did not even try what was offered; applying since when it tries one, or zero;
+	// unsaved whether the file could not be written.
 	refused  bool
+	unsaved  bool
 	applying time.Time
 	path     string
 	received string
@@ -60,7 +62,38 @@ func readConfigs(storage string) *configs {
 		log.Printf("%s cannot be read, and begins anew: %v", known.path, err)
 		*known = configs{path: known.path, received: known.received}
 	}
+	known.mend()
 	return known
+}
+
+// mend replaces what a full disk or a power cut left of the supervisor's file by what ran: from a damaged one it would
+// start a collector that runs nothing, and report it as applied.
+func (c *configs) mend() {
+	content, err := files.Read(c.received, largestConfigs)
+	if err != nil || decoded(content) != nil {
+		return
+	}
+	log.Printf("%s is damaged: the supervisor starts with what ran before", c.received)
+	// First, for its room.
+	err = os.Remove(c.received)
+	for _, before := range c.known() {
+		if content, encoding := proto.Marshal(before); err == nil && encoding == nil {
+			err = files.Replace(c.received, content)
+			break
+		}
+	}
+	if err != nil {
+		log.Printf("%s cannot be replaced: %v", c.received, err)
+	}
+}
+
+// decoded is the configuration in a message of the service, nil if the message is not a whole one: its hash is at the end.
+func decoded(content []byte) *protobufs.AgentRemoteConfig {
+	message := &protobufs.AgentRemoteConfig{}
+	if err := proto.Unmarshal(content, message); err != nil || len(message.ConfigHash) == 0 {
+		return nil
+	}
+	return message
 }
 
 // offered notes what the service offers.
@@ -102,14 +135,13 @@ func (c *configs) wroteOffered(at time.Time, failed bool, program string) bool {
 	return true
 }
 
-// startedWithOffered notes that the supervisor has started. It starts from what it received last, whatever came of that.
+// startedWithOffered notes that the supervisor has started. It starts from what it received last, whatever came of that,
+// and without it a collector that runs nothing.
 func (c *configs) startedWithOffered(at time.Time, program string) {
-	content, err := files.Read(c.received, largestConfigs)
-	if err != nil {
-		return
-	}
-	message := &protobufs.AgentRemoteConfig{}
-	if err := proto.Unmarshal(content, message); err != nil {
+	content, _ := files.Read(c.received, largestConfigs)
+	message := decoded(content)
+	if message == nil {
+		c.Running = config{}
 		return
 	}
 	c.offered(message)
@@ -119,9 +151,8 @@ func (c *configs) startedWithOffered(at time.Time, program string) {
 // undo puts what ran before into the supervisor's file, if the file holds this configuration: the supervisor starts from
 // it.
 func (c *configs) undo(hash []byte) error {
-	content, err := files.Read(c.received, largestConfigs)
-	message := &protobufs.AgentRemoteConfig{}
-	if err != nil || proto.Unmarshal(content, message) != nil || !bytes.Equal(message.ConfigHash, hash) {
+	content, _ := files.Read(c.received, largestConfigs)
+	if message := decoded(content); message == nil || !bytes.Equal(message.ConfigHash, hash) {
 		// It was not handed over.
 		return nil
 	}
@@ -154,11 +185,7 @@ func (c *configs) settled() *protobufs.AgentRemoteConfig {
 	if newer || !c.Running.Applied || c.Running.TextHash == "" {
 		return nil
 	}
-	message := &protobufs.AgentRemoteConfig{}
-	if err := proto.Unmarshal(c.Running.Message, message); err != nil || len(message.ConfigHash) == 0 {
-		return nil
-	}
-	return message
+	return decoded(c.Running.Message)
 }
 
 // before is the configuration to go back to, nil if there is none.
@@ -166,20 +193,17 @@ func (c *configs) before() *protobufs.AgentRemoteConfig {
 	if c.Before == nil || bytes.Equal(c.Before.ConfigHash, c.Running.ConfigHash) {
 		return nil
 	}
-	message := &protobufs.AgentRemoteConfig{}
-	if err := proto.Unmarshal(c.Before.Message, message); err != nil || len(message.ConfigHash) == 0 {
-		return nil
-	}
-	return message
+	return decoded(c.Before.Message)
 }
 
-// known are all that the supervisor may start with, or that this host goes back to.
+// known are all that the supervisor may start with, or that this host goes back to, first what runs.
 func (c *configs) known() []*protobufs.AgentRemoteConfig {
 	var found []*protobufs.AgentRemoteConfig
-	for _, one := range []*config{c.Offered, &c.Running, c.Before} {
-		message := &protobufs.AgentRemoteConfig{}
-		if one != nil && proto.Unmarshal(one.Message, message) == nil {
-			found = append(found, message)
+	for _, one := range []*config{&c.Running, c.Before, c.Offered} {
+		if one != nil {
+			if message := decoded(one.Message); message != nil {
+				found = append(found, message)
+			}
 		}
 	}
 	return found
@@ -190,7 +214,18 @@ func (c *configs) save() {
 	if err == nil {
 		err = files.Replace(c.path, content)
 	}
-	if err != nil {
+	if err != nil && !c.unsaved {
 		log.Printf("%s cannot be written: %v", c.path, err)
+	}
+	c.unsaved = err != nil
+}
+
+// again saves what could not be saved before, and what the supervisor could not save either.
+func (c *configs) again() {
+	if !c.unsaved {
+		return
+	}
+	if c.save(); !c.unsaved {
+		c.mend()
 	}
 }

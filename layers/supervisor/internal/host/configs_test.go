@@ -190,3 +190,68 @@ func TestAFullMessageNamesTheVersionOfTheCollectorThatRuns(t *testing.T) {
 		t.Errorf("%q", values)
 	}
 }
+
+func TestAFileThatAFullDiskLeftDamagedIsReplacedByWhatRan(t *testing.T) {
+	whole, err := proto.Marshal(offer("new", "receivers: {a: 2}\n").RemoteConfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, row := range map[string]struct {
+		ran, received, want string
+	}{
+		"the end is missing":              {"old", string(whole[:len(whole)-9]), "old"},
+		"the hash is missing":             {"old", string(whole[:len(whole)-5]), "old"},
+		"all is missing":                  {"old", "", "old"},
+		"it is whole":                     {"old", string(whole), "new"},
+		"it is damaged, and nothing ran":  {"", string(whole[:len(whole)-9]), ""},
+		"it is whole, and nothing ran":    {"", string(whole), "new"},
+		"it holds the end of another one": {"old", string(whole[9:]), "old"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			if row.ran != "" {
+				b.runs(row.ran, "receivers: {a: 1}\n")
+			}
+			path := filepath.Join(b.folder, receivedFile)
+			if err := os.WriteFile(path, []byte(row.received), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			b.start()
+			content, _ := os.ReadFile(path)
+			var starts protobufs.AgentRemoteConfig
+			if err := proto.Unmarshal(content, &starts); err != nil || string(starts.ConfigHash) != row.want {
+				t.Errorf("the supervisor starts with %q: %v", starts.ConfigHash, err)
+			}
+		})
+	}
+}
+
+func TestAHostWhoseFileCannotBeReplacedSaysThatNothingRuns(t *testing.T) {
+	b := newBench(t)
+	b.runs("old", "receivers: {a: 1}\n")
+	// As on a disk that is still full: what is damaged is gone, and nothing takes its place.
+	b.start()
+	b.host.Started()
+	if _, said := b.exchange(full(), nil); said["config"].(map[string]any)["hash"] != "" {
+		t.Errorf("%v", said)
+	}
+}
+
+func TestWhatAFullDiskDidNotTakeIsWrittenOnceThereIsRoom(t *testing.T) {
+	b := newBench(t)
+	b.runs("old", "receivers: {a: 1}\n")
+	folder := b.host.configs.path
+	b.host.configs.path = filepath.Join(b.folder, "full", configsFile)
+	b.runs("new", "receivers: {a: 2}\n")
+	if err := os.WriteFile(filepath.Join(b.folder, receivedFile), []byte{10, 99}, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.host.configs.path = folder
+	b.look()
+
+	b.start()
+	content, _ := os.ReadFile(filepath.Join(b.folder, receivedFile))
+	if known := decoded(content); known == nil || string(known.ConfigHash) != "new" || string(b.host.configs.Running.ConfigHash) != "new" {
+		t.Errorf("%v, and it knows %q", known, b.host.configs.Running.ConfigHash)
+	}
+}

@@ -360,6 +360,7 @@ func (h *Host) look(ctx context.Context, scraper *scraper) {
 
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
+	h.configs.again()
 	if h.file.generation == seen.generation {
 		h.file = seen
 	}
