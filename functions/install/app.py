@@ -6,6 +6,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Depends, Header, Response
 from fastapi.responses import FileResponse, RedirectResponse
 
+from headgate.http import bearer
 from headgate.http.app import create_app, lambda_handler
 from headgate.http.parameters import DeploymentId
 from headgate.http.problems import documented
@@ -56,7 +57,7 @@ def serve_variables(
     link: CheckedLink, authorization: Annotated[str, Header()] = "", x_install_code: Annotated[str, Header()] = ""
 ) -> Response:
     """The variables that are stored with the group and not secret. It takes the group's own token, too."""
-    text = served.stored_variables(link, _bearer(authorization), x_install_code)
+    text = served.stored_variables(link, bearer.credential(authorization), x_install_code)
     return Response(text, media_type="text/plain", headers=_SECRET)
 
 
@@ -68,17 +69,12 @@ def serve_secrets(
     x_host_key: Annotated[str, Header()] = "",
 ) -> Response:
     """The secrets that are stored with the group: sealed for the host's key, or one of the deliveries of the code."""
-    credential = _bearer(authorization)
+    credential = bearer.credential(authorization)
     if x_host_key:
         sealed = served.sealed_secrets(link, credential, x_install_code, x_host_key)
         return Response(sealed, media_type="application/octet-stream", headers=_SECRET)
     text = served.stored_secrets(link, credential, x_install_code)
     return Response(text, media_type="text/plain", headers=_SECRET)
-
-
-def _bearer(authorization: str) -> str:
-    scheme, _, credential = authorization.partition(" ")
-    return credential.strip() if scheme.lower() == "bearer" else ""
 
 
 class InstalledProgram(FileResponse):

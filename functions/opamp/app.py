@@ -19,6 +19,7 @@ from starlette.types import Receive, Scope, Send
 
 from headgate.foundation import errors, faults, metrics
 from headgate.foundation.log import logger
+from headgate.http import bearer
 from headgate.http.request_context import RequestContext
 from headgate.http.statuses import status_of
 from headgate.http.threads import OneAtATime, in_thread
@@ -43,7 +44,7 @@ async def endpoint(scope: Scope, receive: Receive, send: Send) -> None:
         await _problem(scope, send, HTTPStatus.METHOD_NOT_ALLOWED, "method_not_allowed", "Use POST", {"allow": "POST"})
         return
     headers = Headers(scope=scope)
-    credential = pace.credential_in(headers)
+    credential = bearer.credential(headers.get("authorization", ""))
     try:
         # Before the body is read: a message that is to be sent again costs nothing.
         pace.require_turn_of_token(credential)

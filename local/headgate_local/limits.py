@@ -18,6 +18,8 @@ from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from headgate.http import bearer
+
 MOST_HEADERS: Final = 10_240
 """Bytes of the request line and all headers."""
 MOST_PAYLOAD: Final = 6 * 1_048_576
@@ -99,8 +101,8 @@ class Limited:
 
     With `environments` it handles so many requests at once, as a function with as many execution environments does;
     others wait for their turn. With `patience`, who would wait for more seconds is refused at once, with the time of
-    their turn, of which `refused` is told. With `throttle` what is too much is refused, as the stage does.
-    `sends_files`: it sends programs as read from the disk; on AWS it redirects to S3, which has no such limits.
+    their turn, of which `refused` is told with their credential. With `throttle` what is too much is refused, as the
+    stage does. `sends_files`: it sends programs as read from the disk; on AWS it redirects to S3, without such limits.
     """
 
     def __init__(
@@ -109,7 +111,7 @@ class Limited:
         *,
         environments: int | None = None,
         patience: float = math.inf,
-        refused: Callable[[Scope, float], None] = lambda _scope, _wait: None,
+        refused: Callable[[str, float], None] = lambda _credential, _wait: None,
         throttle: Throttle | None = None,
         sends_files: bool = False,
         seconds: float = SECONDS,
@@ -170,7 +172,8 @@ class Limited:
                     if wait > self._patience and not scope.get("state", {}).get(WAITS):
                         # Spread, so that they do not come back together.
                         seconds = math.ceil(wait * (1 + random.random()))  # noqa: S311  a pause: who guesses it gains nothing
-                        self._refused(scope, seconds)
+                        authorization = dict(scope["headers"]).get(b"authorization", b"")
+                        self._refused(bearer.credential(authorization.decode(errors="replace")), seconds)
                         await _refuse_for(send, seconds)
                         return
                     await stack.enter_async_context(self._turns.turn())

@@ -12,16 +12,11 @@ import threading
 from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
-
-from starlette.datastructures import Headers
+from typing import Final
 
 from headgate.foundation import clock, errors
 from headgate.instances.counting import admission
 from headgate.instances.state.intervals import longest
-
-if TYPE_CHECKING:
-    from starlette.types import Scope
 
 OF_INSTANCE: Final = (2.0, 60.0)
 """Messages a second of an instance, and how many at once: a supervisor sends one each time that something changes."""
@@ -127,15 +122,9 @@ def require_turn_of_token(credential: str) -> None:
         raise TooManyMessages("token", wait)
 
 
-def refused_before(scope: Scope, wait: float) -> None:
+def refused_before(credential: str, wait: float) -> None:
     """Count a message that was refused before it came to the fleet service, to be sent again after `wait` seconds."""
-    _tokens.refuse(_sender(credential_in(Headers(scope=scope))), *_of_token(), clock.now().timestamp(), wait)
-
-
-def credential_in(headers: Headers) -> str:
-    """The token that a message comes with, empty if it has none."""
-    scheme, _, credential = headers.get("authorization", "").partition(" ")
-    return credential.strip() if scheme.lower() == "bearer" else ""
+    _tokens.refuse(_sender(credential), *_of_token(), clock.now().timestamp(), wait)
 
 
 def refused_until(credential: str) -> datetime | None:
