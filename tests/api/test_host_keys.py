@@ -11,8 +11,8 @@ from nacl.signing import SigningKey
 from headgate.fleets import keys, tokens
 from headgate.opamp import senders
 from headgate.storage import table
-from tests.support.fleet_of_agents import Clock, Fleet, ann, changes_of, fleet, now, version
-from tests.support.members import API
+from tests.support.fleet_of_agents import Clock, Fleet, ann, changes_of, fleet, make_fleet, now, version
+from tests.support.members import API, Member
 from tests.support.opamp_agent import Agent
 from tests.support.signing_host import SigningHost
 from tests.support.world import joined, session_of
@@ -113,6 +113,16 @@ def test_an_unstored_heartbeat_cannot_be_repeated(fleet: Fleet, host: SigningHos
         agent.heartbeat()
     for sent in host.sent[-3:]:
         assert host.posts(*sent).json()["code"] == "message_repeated"
+
+
+def test_a_host_of_that_uid_in_another_fleet_lets_none_repeat_a_heartbeat(
+    fleet: Fleet, ann: Member, host: SigningHost, agent: Agent
+) -> None:
+    for _ in range(3):
+        agent.heartbeat()
+    SigningHost.of(make_fleet(ann, label="elsewhere")).agent(uid=agent.uid).start()
+
+    assert [host.posts(*sent).status_code for sent in host.sent[-3:]] == [403] * 3
 
 
 def test_a_message_is_signed_for_its_token_and_group(fleet: Fleet, host: SigningHost, agent: Agent) -> None:

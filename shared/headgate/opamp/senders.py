@@ -34,8 +34,8 @@ _MOST_INSTANCES: Final = 20_000
 _HOUR: Final = 3_600
 
 # Each process has its own. Heartbeats without news are not stored, so these numbers may be newer than the stored ones.
-_newest: dict[str, HostKey] = {}
-_noted: dict[tuple[str, str], int] = {}
+_newest: dict[tuple[str, str], HostKey] = {}
+_noted: dict[tuple[str, str, str], int] = {}
 
 
 def accepted(instance: Instance | None, sender: HostIdentity, at: datetime) -> bool | None:
@@ -64,9 +64,9 @@ def accepted(instance: Instance | None, sender: HostIdentity, at: datetime) -> b
     return None
 
 
-def answered(instance_id: str, key: HostKey) -> None:
-    """Remember the number of a message, which is not stored with each."""
-    remember(_newest, instance_id, key, _MOST_INSTANCES)
+def answered(instance: Instance, key: HostKey) -> None:
+    """Remember the number of a message, which is not stored with each. Another fleet may have a host of that uid."""
+    remember(_newest, (instance.fleet_id, instance.id), key, _MOST_INSTANCES)
 
 
 def _stranger(known: HostKey | None, scope: str | None, sender: HostIdentity) -> Stranger | None:
@@ -87,16 +87,17 @@ def _stranger(known: HostKey | None, scope: str | None, sender: HostIdentity) ->
 
 
 def _with_newest(instance: Instance) -> HostKey | None:
-    stored, newest = instance.identity.key, _newest.get(instance.id)
+    stored, newest = instance.identity.key, _newest.get((instance.fleet_id, instance.id))
     return newest if stored == newest and newest and stored and newest.number > stored.number else stored
 
 
 def _note(instance: Instance, reason: str, at: datetime) -> None:
     logger.warning("message_refused", instance_id=instance.id, fleet_id=instance.fleet_id, reason=reason)
     hour = int(at.timestamp()) // _HOUR
-    if _noted.get((instance.id, reason)) == hour:
+    place = instance.fleet_id, instance.id, reason
+    if _noted.get(place) == hour:
         return
-    remember(_noted, (instance.id, reason), hour, _MOST_INSTANCES)
+    remember(_noted, place, hour, _MOST_INSTANCES)
     # Another process may have noted it in this millisecond.
     with suppress(LostRace):
         instances.note(instance, replace(timeline.entry(instance, "refused", at), reason=reason))

@@ -185,7 +185,7 @@ def _answer(credential: str, sender: _Sender, report: AgentReport) -> Reply:
     if decision.gets_uid:
         return Reply(report.uid, new_uid=model.new_uid(at))
     if sender.key is not None:
-        senders.answered(decision.instance.id, sender.key)
+        senders.answered(decision.instance, sender.key)
     if decision.proves:
         deployments.prove(group)
     return replace(_reply(decision, report, offer, group, token, at), variables=variables)
