@@ -147,6 +147,7 @@ COMMANDS = (
     f"deployment env {FLEET} {GROUP}",
     f"deployment select {FLEET} {GROUP} --label a=b",
     f"fleet delete {FLEET}",
+    f"webhook secret whk_{ID}",
     "flow list",
     "flow show edge",
     "flow use edge",

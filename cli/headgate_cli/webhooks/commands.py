@@ -272,11 +272,12 @@ def _line(what: str) -> str:
 def _print_secret(webhook: WebhookWithSecret) -> None:
     value = webhook["secret"]
     if value:
-        print_result(value)
+        print_result(one_line(value))
         say("This is its secret. Give it to the receiver: it is not shown again.")
     else:
         # The answer that had it was lost on the way.
-        say(f"Its secret was lost with the connection: `headgate webhook secret {webhook['id']}` makes another one")
+        again = f"headgate webhook secret {one_line(webhook['id'])}"
+        say(f"Its secret was lost with the connection: `{again}` makes another one")
 
 
 def _last(delivery: DeliveryOut) -> str:
