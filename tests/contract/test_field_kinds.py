@@ -378,6 +378,22 @@ def test_policies_and_starts_look_into_another_text_at_its_places(join: JoinWith
 STARTED: Final = "processors: {filter: {logs: {log_record: ['body == nil']}}}\n"
 
 
+def test_a_second_configuration_in_a_text_is_told_and_not_linted_as_right(join: JoinWith) -> None:
+    ann: Member = join([validation_router], "ann")
+    inner = of("debug: {}").replace("\n", "\n    ").rstrip() + "\n"
+    text = f"data:\n  a.yaml: |\n    {inner}  b.yaml: |\n    {inner}"
+
+    answer = checked(ann, {"it": text}, "?lint=true")["it"]
+
+    place = next(at for at, line in enumerate(text.splitlines(), 1) if "b.yaml" in line), 11
+    told = _of_code(answer, "wrapped_configuration")[-1]
+    assert (told["severity"], told["line"], told["column"]) == ("warning", *place)
+    assert told["message"] == "another configuration is under data.b.yaml, and not checked here: take each out"
+    for linted in (answer["lint"], ann.http.post(f"{API}/ottl/lint", json={"yaml": text}).json()):
+        locations = [(each["location"]["line"], each["location"]["column"]) for each in linted["skipped"]]
+        assert (linted["valid"], locations) == (False, [place])
+
+
 def test_what_is_one_decision_is_one_finding_of_a_policy(join: JoinWith) -> None:
     ann: Member = join([validation_router], "ann")
     grpc, http = "grpc: {endpoint: '0.0.0.0:4317'}", "http: {endpoint: '0.0.0.0:4318'}"

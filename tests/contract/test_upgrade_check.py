@@ -8,7 +8,7 @@ import pytest
 from headgate import checker
 from headgate.foundation.settings import settings
 from headgate_engine.upgrades import service as upgrades
-from headgate_engine.upgrades.model import UpgradeReport
+from headgate_engine.upgrades.model import SeveralConfigurations, UpgradeReport
 from headgate_engine.validation.model import CheckRequest
 from tests.support.askers import ASKER
 from tests.support.second_version import needs_second_version, older_and_newer
@@ -221,3 +221,20 @@ def test_a_configuration_that_is_written_with_escapes_is_compared_and_says_why_i
     assert (report.verdict.target.valid, report.proposed_yaml, list(report.renames)) == (True, None, [])
     assert {(each.line, each.column) for each in report.not_renamed} == {(2, 15)}
     assert "written with escapes" in report.not_renamed[0].reason
+
+
+def test_a_text_with_several_configurations_is_refused_with_their_paths() -> None:
+    text = AROUND["a map"] + f"  other.yaml: |\n    {INNER}"
+
+    with pytest.raises(SeveralConfigurations) as refused:
+        check(text, OLDER)
+
+    assert "under data.relay.yaml and data.other.yaml: take each out" in refused.value.detail
+
+
+def test_what_stands_in_a_file_of_the_host_is_a_warning_and_leaves_the_verdict_open() -> None:
+    report = check(SECRETS.replace("${env:KEY}", "${file:/run/key}"), OLDER)
+
+    verdict = report.verdict.target
+    assert (verdict.valid, verdict.valid_on_host, list(verdict.errors)) == (False, None, [])
+    assert {warning.code for warning in verdict.warnings} == {"depends_on_host"}

@@ -163,3 +163,19 @@ def test_names_that_are_taken_are_found_by_one_request(server: Server, run: Run,
     assert [len(batch) for batch in batches(server)] == [2]
     assert "a configuration 'b' exists already" in out
     assert len([line for line, _, _ in server.requests if line.startswith("GET")]) == 1
+
+
+def test_a_second_configuration_in_a_file_is_said_not_to_be_imported(server: Server, run: Run, files: Path) -> None:
+    another = {"code": "wrapped_configuration", "message": "another configuration is under data.b"}
+    around = WRONG | {"wrapped": {"path": "data.a", "line": 3, "yaml": "receivers: {}\n"}, "warnings": [another]}
+
+    def answer(asked: str) -> Answer:
+        if "/validate/batch" not in asked:
+            return 200, {}, {"items": [], "next_cursor": None}
+        return 200, {}, {"items": [around if "name" in batches(server)[-1][0]["yaml"] else RIGHT], "groups": []}
+
+    server.answering = answer
+    _, _, err = run("config import theirs/a.yaml --dry-run")
+
+    assert "theirs/a.yaml: taking the configuration under data.a, from line 3 on\n" in err
+    assert "theirs/a.yaml: another configuration is under data.b\n" in err

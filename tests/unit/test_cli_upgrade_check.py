@@ -27,10 +27,12 @@ from tests.support.upgrade_reports import (
     TO,
     Upgrade,
     asked,
+    verdict,
 )
 
 NOT_INSTALLED: Answer = (422, {}, {"detail": "0.158.0 is not installed", "code": "collector_version_not_installed"})
 OUTAGE: Answer = (503, {}, {"detail": "Collector 0.158.0 could not be asked", "code": "not_checked"})
+OPEN = CLEAN | verdict(False) | {"new_warnings": [FINDING | {"code": "depends_on_host"}]}
 
 
 @pytest.mark.parametrize(
@@ -51,6 +53,7 @@ OUTAGE: Answer = (503, {}, {"detail": "Collector 0.158.0 could not be asked", "c
         ),
         (NOT_CHECKED, 1, 1, "is not fully checked: this build of 0.158.0 lacks the receiver tail"),
         (NOT_COMPARED, 0, 1, "but: this build of 0.139.0 lacks the receiver tail, which is not compared"),
+        (OPEN, 1, 1, "is not known on 0.158.0: give what stands in ${file:NAME} with --file NAME=PATH; 1 new warning"),
         (REFUSED_BEFORE, 0, 1, "works on 0.158.0, but: 0.139.0 refuses it: 1 error"),
         (CLEAN | {"incomplete": True}, 0, 1, "works on 0.158.0, but: not everything was compared"),
         (RENAMED | {"incomplete": True}, 0, 1, "but: not everything was compared; 2 renames"),
@@ -67,6 +70,7 @@ OUTAGE: Answer = (503, {}, {"detail": "Collector 0.158.0 could not be asked", "c
         "invalid in another way",
         "not checked",
         "not compared",
+        "open",
         "refused before",
         "incomplete",
         "incomplete and renamed",

@@ -267,7 +267,7 @@ def _verdict(answer: ValidationResult) -> str:
         case True:
             return f"invalid here, valid on a host that has what is named above ({on}); --on-host accepts it"
         case None if "valid_on_host" in answer:
-            way_out = variables.to_give(answer) or "give what stands in ${file:NAME} with --file NAME=PATH"
+            way_out = variables.to_give(answer) or findings.GIVE_FILES
             return f"invalid here, and not known for a host ({on}): {way_out}"
     return f"invalid on {on}"
 

@@ -29,6 +29,7 @@ _GITHUB: Final = {"error": "error", "warning": "warning", "note": "notice"}
 NOT_CHECKED: Final = "not_checked"
 # The policy that finds secrets: its lines are not printed.
 _HIDES_LINE: Final = "secret_in_text"
+GIVE_FILES: Final = "give what stands in ${file:NAME} with --file NAME=PATH"
 _TAB: Final = 4
 # The line ends of YAML 1.1, as the server counts them; Python's splitlines knows more.
 LINE_END: Final = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")

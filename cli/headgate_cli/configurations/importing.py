@@ -20,6 +20,7 @@ from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.configurations import lookup
 from headgate_cli.configurations.folder import files_in, of_configurations
 from headgate_cli.configurations.push import change_draft
+from headgate_cli.configurations.unwrapping import unwrapped
 from headgate_cli.connection import connected
 from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import counted, print_json, print_result, say, table
@@ -296,11 +297,8 @@ def _together(groups: Sequence[shapes.FindingGroup], later: Sequence[shapes.Find
 
 
 def _unwrapped(source: _Text, answer: shapes.NamedResult) -> _Text:
-    part = answer.get("wrapped")
-    if not part:
-        return source
-    say(f"{one_line(source.file)}: taking the configuration under {one_line(part['path'])}")
-    return replace(source, yaml=part["yaml"], inside=True)
+    inner = unwrapped(source.file, answer)
+    return source if inner is None else replace(source, yaml=inner, inside=True)
 
 
 def _matching(api: Api, checked: _Checked, request: Mapping[str, object]) -> tuple[str, _Checked] | None:

@@ -19,6 +19,7 @@ from headgate_cli.configurations import lookup
 from headgate_cli.configurations.change import PushedChange, collector_too, conflicts, published_too, say_conflict, show
 from headgate_cli.configurations.folder import MANIFEST, SUFFIXES, Folder, ManifestEntry, entry_of
 from headgate_cli.configurations.lookup import Latest
+from headgate_cli.configurations.unwrapping import unwrapped
 from headgate_cli.connection import connected
 from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import print_json, print_result, say
@@ -287,11 +288,8 @@ def _change(api: Api, folder: Folder, file: str, content: str, configuration: st
 def _text_of(api: Api, file: str, *, unwrap: bool) -> str:
     """The text of a file, or with `unwrap` the configuration inside of it. Raises Failed."""
     content = read(file)
-    verdict = api.post(ValidationResult, "/validate", {"yaml": content}) if unwrap and content else None
-    if verdict and (part := verdict.get("wrapped")):
-        place = f"under {one_line(part['path'])}, from line {part['line']} on"
-        say(f"{one_line(name(file))}: taking the configuration {place}")
-        content = part["yaml"]
+    if unwrap and content:
+        content = unwrapped(name(file), api.post(ValidationResult, "/validate", {"yaml": content})) or content
     if not content:
         # The server refuses it also with --no-validate.
         raise Failed(f"{one_line(name(file))} is empty: write a configuration into it. {_NOT_SAVED}")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final, Literal
 
 from headgate_cli import shapes
-from headgate_cli.checks.findings import Finding, Severity, finding_of
+from headgate_cli.checks.findings import GIVE_FILES, Finding, Severity, finding_of
 from headgate_cli.output import counted
 from headgate_cli.untrusted import one_line
 
@@ -60,6 +60,8 @@ def headline(report: shapes.UpgradeReport) -> str:
     if known:
         of_which = f", of which {new} {'is' if new == 1 else 'are'} new" if new else ""
         return f"is invalid on {target}, and on {source} already{inside}: {counted(known, 'error')}{of_which}{more}"
+    if breaks(report) and verdict["to"]["valid"] is False:
+        return f"is not known on {target}{inside}: {GIVE_FILES}{more}"
     if breaks(report):
         return f"is not fully checked: this build of {target} lacks the {lacking(report)}{more}"
     if _refuses(verdict["from"]):

@@ -286,3 +286,13 @@ class UpgradeCheckNotPossible(Invalid):
             "choose a version that the list of collector versions shows with `can.upgrade_check`",
             at=("body", field),
         )
+
+
+class SeveralConfigurations(Invalid):
+    """A report is about one configuration, and the text has several."""
+
+    code = "several_configurations"
+
+    def __init__(self, path: str, another: str, loc: tuple[str, ...]) -> None:
+        several = f"The text has several configurations, under {path} and {another}"
+        super().__init__(f"{several}: take each out, and check it alone", at=loc)

@@ -22,6 +22,7 @@ from headgate_engine.upgrades.model import (
     Inspection,
     Renamed,
     Renaming,
+    SeveralConfigurations,
     UpgradeCheckNotPossible,
     UpgradeReport,
     VersionAnswers,
@@ -61,8 +62,9 @@ def check(
 
     Of a text around a configuration, such as a ConfigMap, the configuration is compared, at its places in the text.
     With the same version twice, only the renames and deprecations that are due already. Raises
-    CollectorVersionNotInstalled and UpgradeCheckNotPossible, about `from` or `to` of the request, TooCostly, and
-    NotChecked if one of the versions could not be asked. No question begins after `ends`, by the monotonic clock.
+    CollectorVersionNotInstalled and UpgradeCheckNotPossible, about `from` or `to` of the request, TooCostly,
+    SeveralConfigurations, and NotChecked if one of the versions could not be asked. No question begins after `ends`, by
+    the monotonic clock.
     """
     source = source or text.version or asker.default_version
     ends = ends or time.monotonic() + _SECONDS
@@ -90,7 +92,10 @@ def check(
 
 
 def _held(text: CheckRequest, asker: Asker) -> Inside | None:
-    """The configuration inside of the text; None if it is one itself, or has none. Raises TooCostly and NotChecked."""
+    """The configuration inside of the text; None if it is one itself, or has none.
+
+    Raises TooCostly, NotChecked, and SeveralConfigurations.
+    """
     if not inside.may_hold(text.yaml):
         return None
     try:
@@ -99,6 +104,8 @@ def _held(text: CheckRequest, asker: Asker) -> Inside | None:
         raise TooCostly(error.detail, at=text.loc) from error
     except ComponentNotInBuild:
         return None
+    if verdict.wrapped and (others := inside.others(verdict)):
+        raise SeveralConfigurations(verdict.wrapped.path, others[0].component_path.replace("::", "."), text.loc)
     return inside.configuration(verdict, text.yaml)
 
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from headgate_engine.validation.model import ValidationResult
+from headgate_engine.validation.model import Finding, ValidationResult
 
 _SECTION: Final = re.compile(r"^[\"']?(?:receivers|processors|exporters|connectors|extensions)[\"']? *:", re.MULTILINE)
 """A section of components, which a text around a configuration does not have at its first level."""
@@ -43,6 +43,14 @@ class Inside:
                 lines[at] = f"{lines[at][:indent]}{after[indent:]}{end}"
         return "\n".join(lines)
 
+    def without(self) -> str:
+        """The whole text without the configuration, and with as many lines."""
+        lines = self.around.split("\n")
+        for at, line in enumerate(self.yaml.split("\n")):
+            if line.strip():
+                lines[at] = lines[at][: len(line) - len(line.lstrip(" "))]
+        return "\n".join(lines)
+
 
 def may_hold(yaml: str) -> bool:
     """True if the text may be one around a configuration: only its verdict says whether it is."""
@@ -53,6 +61,11 @@ def has_nothing(verdict: ValidationResult) -> bool:
     """True if a text is not a configuration and has none, such as a Deployment."""
     other = any(error.code == "unknown_section" for error in verdict.errors) and not verdict.wrapped
     return other and any(error.message == _NO_COMPONENTS for error in verdict.errors)
+
+
+def others(verdict: ValidationResult) -> list[Finding]:
+    """The warnings about further configurations in a text, of which the first is checked."""
+    return [warning for warning in verdict.warnings if warning.code == "wrapped_configuration"]
 
 
 def configuration(verdict: ValidationResult, yaml: str) -> Inside | None:

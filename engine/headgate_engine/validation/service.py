@@ -27,6 +27,7 @@ from headgate_engine.validation.model import (
     NoGraph,
     NotChecked,
     NotLintable,
+    Skipped,
     TooCostly,
     ValidationResult,
     YamlInvalid,
@@ -57,7 +58,8 @@ def validate(
     try:
         try:
             answer = asker.ask("validate", asked, version=version)
-            return other_versions.explained(_result(answer, version), asker=asker)
+            result = other_versions.explained(_result(answer, version), asker=asker)
+            return _with_another(result, asked, asker) if result.wrapped else result
         except NoChecker:
             _require_no_gates(asker)
             _require_affordable(asked, asker)
@@ -83,6 +85,23 @@ def validate(
     except Unavailable as error:
         _require_installed(error, version, version_field, asker)
         raise NotChecked(f"{error.detail}; the YAML was not checked") from error
+
+
+def _with_another(result: ValidationResult, asked: Mapping[str, object], asker: Asker) -> ValidationResult:
+    """The result about the first configuration inside of a text, with a warning if it has another one."""
+    held = inside.configuration(result, str(asked["yaml"]))
+    if held is None or not held.in_place:
+        return result
+    try:
+        answer = asker.ask("validate", {**asked, "yaml": held.without()}, version=result.version)
+        other = _result(answer, result.version)
+    except (Refused, Unavailable):
+        return result
+    if other.wrapped is None:
+        return result
+    message = f"another configuration is under {other.wrapped.path}, and not checked here: take each out"
+    more = [replace(error, message=message) for error in other.errors if error.code == "wrapped_configuration"]
+    return replace(result, warnings=[*result.warnings, *more])
 
 
 def require_valid(yaml: str, version: str, *, asker: Asker) -> ValidationResult:
@@ -116,7 +135,16 @@ def lint_configuration(
     if inside.has_nothing(verdict):
         raise NotLintable(inside.NOTHING, at=("body", "yaml"))
     errors = verdict.wrapped.errors if verdict.wrapped else verdict.errors
-    return replace(result, items=[explained(item, errors) for item in result.items])
+    others = [
+        Skipped(Location(warning.component_path, warning.line, warning.column), "", warning.message)
+        for warning in inside.others(verdict)
+    ]
+    return replace(
+        result,
+        valid=result.valid and not others,
+        items=[explained(item, errors) for item in result.items],
+        skipped=[*result.skipped, *others],
+    )
 
 
 def placed(result: LintResult, held: Inside) -> LintResult:
