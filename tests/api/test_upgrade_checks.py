@@ -86,8 +86,8 @@ def test_the_report_has_everything_that_changes(ann: Member, collectors: Collect
         "from": OLD,
         "to": NEW,
         "verdict": {
-            "from": {"valid": True, "errors": [], "warnings": []},
-            "to": {"valid": False, "errors": [reported], "warnings": []},
+            "from": {"valid": True, "errors": [], "warnings": [], "valid_on_host": None},
+            "to": {"valid": False, "errors": [reported], "warnings": [], "valid_on_host": None},
         },
         "new_errors": [reported],
         "new_warnings": [],
@@ -109,6 +109,7 @@ def test_the_report_has_everything_that_changes(ann: Member, collectors: Collect
         "incomplete": False,
         "outputs": None,
         "proposed_yaml": FIXED,
+        "inside": None,
     }
 
 

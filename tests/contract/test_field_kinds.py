@@ -7,6 +7,8 @@ from typing import Any, Final
 import pytest
 
 from headgate import checker
+from headgate_engine.rules.engine import Unpreparable, signals_of
+from tests.support.askers import ASKER
 from tests.support.members import API, JoinWith, Member
 from tests.support.second_version import needs_second_version, second_version
 from validation.app import router as validation_router
@@ -392,6 +394,20 @@ def test_a_second_configuration_in_a_text_is_told_and_not_linted_as_right(join: 
     for linted in (answer["lint"], ann.http.post(f"{API}/ottl/lint", json={"yaml": text}).json()):
         locations = [(each["location"]["line"], each["location"]["column"]) for each in linted["skipped"]]
         assert (linted["valid"], locations) == (False, [place])
+
+
+@pytest.mark.parametrize(
+    ("text", "end"),
+    [
+        (f"spec:\n  config:\n    {SETTINGS}", "under spec.config: take it out with `headgate config import`"),
+        ("kind: Deployment\n", "it has none"),
+    ],
+)
+def test_a_run_of_another_text_says_where_its_configuration_is(text: str, end: str) -> None:
+    with pytest.raises(Unpreparable) as refused:
+        signals_of(text, "logs", "logs", asker=ASKER)
+
+    assert (refused.value.field, refused.value.message.endswith(end)) == ("target_pipeline", True)
 
 
 def test_what_is_one_decision_is_one_finding_of_a_policy(join: JoinWith) -> None:

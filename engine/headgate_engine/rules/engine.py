@@ -17,6 +17,8 @@ from headgate_engine.checker.errors import NOT_IN_BUILD, NoChecker, NotInstalled
 from headgate_engine.collector import Signal
 from headgate_engine.errors import FieldError, Invalid, Unavailable
 from headgate_engine.rules.model import Rule
+from headgate_engine.validation import inside
+from headgate_engine.validation import service as validation
 from headgate_engine.validation.model import TOO_COSTLY, YAML_IN_BODY, ComponentNotInBuild, TooCostly
 from headgate_engine.wire.stand_ins import StandIns
 
@@ -284,28 +286,40 @@ class _Judge:
     def __init__(self, version: str | None, asker: Asker) -> None:
         self.version = version or asker.default_version
         self.why_replaced = ""
-        self._asker = asker
+        self.asker = asker
 
     def call(self, op: str, request: Mapping[str, object], timeout: float | None) -> dict[str, object]:
         try:
-            return self._asker.ask(op, request, version=self.version, timeout=timeout)
+            return self.asker.ask(op, request, version=self.version, timeout=timeout)
         except (NoChecker, NotInstalled) as error:
-            if self.version == self._asker.default_version:
+            if self.version == self.asker.default_version:
                 raise
             why = "is not installed" if isinstance(error, NotInstalled) else "is an official release, without a checker"
             self.why_replaced = f"{self.version} {why}"
             # From here on the same one, so that the tallies of a large output are of one checker.
-            self.version = self._asker.default_version
+            self.version = self.asker.default_version
             return self.call(op, {**request, "feature_gates": []} if op == "prepare" else request, timeout)
 
 
 def _prepare(question: Mapping[str, object], judge: _Judge, yaml_at: tuple[str, ...]) -> Prepared:
     answer = _ask("prepare", question, _Preparation, judge, yaml_at=yaml_at)
     if answer.problem is not None:
-        raise Unpreparable(answer.problem.field, answer.problem.message, answer.problem.line)
+        message = f"{answer.problem.message}{_way_out(str(question['yaml']), judge)}"
+        raise Unpreparable(answer.problem.field, message, answer.problem.line)
     if answer.prepared is None:
         raise RunRefused(answer.refusal)
     return answer.prepared
+
+
+def _way_out(yaml: str, judge: _Judge) -> str:
+    """Say where the configuration is if the text is one around it; empty for others."""
+    if not inside.may_hold(yaml):
+        return ""
+    try:
+        held = validation.validate(yaml, judge.version, asker=judge.asker).wrapped
+    except (Invalid, Unavailable):
+        return ""
+    return f"; its configuration is under {held.path}: take it out with `headgate config import`" if held else ""
 
 
 def _ask(

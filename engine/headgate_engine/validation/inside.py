@@ -59,8 +59,8 @@ def may_hold(yaml: str) -> bool:
 
 def has_nothing(verdict: ValidationResult) -> bool:
     """True if a text is not a configuration and has none, such as a Deployment."""
-    other = any(error.code == "unknown_section" for error in verdict.errors) and not verdict.wrapped
-    return other and any(error.message == _NO_COMPONENTS for error in verdict.errors)
+    is_foreign = any(error.code == "unknown_section" for error in verdict.errors) and not verdict.wrapped
+    return is_foreign and any(error.message == _NO_COMPONENTS for error in verdict.errors)
 
 
 def others(verdict: ValidationResult) -> list[Finding]:

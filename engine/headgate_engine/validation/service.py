@@ -94,13 +94,13 @@ def _with_another(result: ValidationResult, asked: Mapping[str, object], asker: 
         return result
     try:
         answer = asker.ask("validate", {**asked, "yaml": held.without()}, version=result.version)
-        other = _result(answer, result.version)
+        rest = _result(answer, result.version)
     except (Refused, Unavailable):
         return result
-    if other.wrapped is None:
+    if rest.wrapped is None:
         return result
-    message = f"another configuration is under {other.wrapped.path}, and not checked here: take each out"
-    more = [replace(error, message=message) for error in other.errors if error.code == "wrapped_configuration"]
+    message = f"another configuration is under {rest.wrapped.path}, and not checked here: take each out"
+    more = [replace(error, message=message) for error in rest.errors if error.code == "wrapped_configuration"]
     return replace(result, warnings=[*result.warnings, *more])
 
 
