@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 from urllib.parse import SplitResult, quote, unquote, urlencode, urlsplit
 
-from headgate_cli.errors import Unreachable
+from headgate_cli.errors import Failed, Unreachable
 from headgate_cli.responses import MOST_BYTES, HttpAnswer
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Http:
             sent |= _credential_of(self._proxy)
         content = None
         if json_body is not None:
-            content = json.dumps(json_body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+            content = _as_json(json_body)
             sent["Content-Type"] = "application/json"
         elif form is not None:
             content = urlencode(form).encode()
@@ -173,6 +173,14 @@ def _has_ended(connection: socket.socket) -> bool:
         return bool(select.select([connection], [], [], 0)[0])
     except (OSError, ValueError):
         return True
+
+
+def _as_json(body: Mapping[str, object]) -> bytes:
+    """The body as it is sent. Raises Failed for what a file has and JSON does not, such as `.inf`."""
+    try:
+        return json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise Failed(f"a value of the file cannot be sent as JSON, put text in quotes: {error}") from error
 
 
 def _proxy_of(address: SplitResult) -> SplitResult | None:

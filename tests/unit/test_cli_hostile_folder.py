@@ -347,3 +347,12 @@ def test_a_pipeline_of_a_file_is_one_segment_of_the_path(server: Server, folder:
     run(server, folder, "rules", "set", CONFIGURATION, "c.yaml")
 
     assert server.requests[-1][0].rpartition("/")[2] == "logs%2F..%2F..%2Fa%3Fb%252F"
+
+
+@pytest.mark.parametrize("value", [".inf", "&a [*a]", "2026-11-20"])
+def test_a_value_that_json_does_not_have_is_refused_in_words(server: Server, folder: Path, value: str) -> None:
+    (folder / "c.yaml").write_text(f"logs: [{{name: a, condition: b, min: {value}}}]\n")
+
+    done = run(server, folder, "rules", "set", CONFIGURATION, "c.yaml")
+
+    assert (done.returncode, b"Traceback" in done.stderr, b"cannot be sent as JSON" in done.stderr) == (1, False, True)
