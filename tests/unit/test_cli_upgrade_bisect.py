@@ -10,7 +10,9 @@ from tests.support.upgrade_reports import FINDING, Upgrade, asked
 INSTALLED = ["0.158.0", "0.150.0", "0.145.0", "0.140.0", "0.139.0"]
 
 
-def bisecting(server: Server, refuse: list[str], lack: list[str], installed: list[str] = INSTALLED) -> list[str]:
+def bisecting(
+    server: Server, refuse: list[str], lack: list[str], installed: list[str] = INSTALLED, **more: object
+) -> list[str]:
     """Versions that refuse the text or lack a component. Returns the list of the versions that are asked."""
     tried: list[str] = []
 
@@ -22,7 +24,7 @@ def bisecting(server: Server, refuse: list[str], lack: list[str], installed: lis
         if version in lack:
             return 503, {}, {"detail": f"{version} lacks the receiver tail", "code": "component_not_in_build"}
         errors = [FINDING] if version in refuse else []
-        return 200, {}, {"valid": not errors, "errors": errors, "warnings": []}
+        return 200, {}, {"valid": not errors, "errors": errors, "warnings": [], **more}
 
     server.answering = answer
     return tried
@@ -45,6 +47,31 @@ def test_bisect_of_a_file_that_no_version_breaks(server: Server, upgrade: Upgrad
     code, out, _ = upgrade("bisect a.yaml")
 
     assert (code, out) == (0, "a.yaml: no installed version up to 0.158.0 breaks it\n")
+
+
+def test_what_only_the_host_decides_breaks_nothing(server: Server, upgrade: Upgrade) -> None:
+    on_host = FINDING | {"code": "depends_on_host"}
+
+    def answer(path: str) -> Answer:
+        if path.startswith("GET"):
+            return 200, {}, {"items": [{"version": one} for one in INSTALLED], "next_cursor": None}
+        errors = [on_host, FINDING] if b"0.158.0" in server.requests[-1][2] else [on_host]
+        return 200, {}, {"valid": False, "valid_on_host": len(errors) < 2, "errors": errors, "warnings": []}
+
+    server.answering = answer
+    code, out, err = upgrade("bisect a.yaml")
+
+    assert (code, "0.139.0: valid\n" in err) == (1, True)
+    assert out.startswith("a.yaml: 0.158.0 is the first installed version that breaks it\n")
+    assert (out.count("[invalid_value]"), "depends_on_host" in out) == (1, False)
+
+
+def test_a_configuration_inside_of_another_text_is_searched_alone(server: Server, upgrade: Upgrade) -> None:
+    bisecting(server, refuse=INSTALLED, lack=[], wrapped={"path": "data.relay"})
+    code, _, err = upgrade("bisect a.yaml")
+
+    assert code == 1
+    assert "the configuration is under data.relay: take it out with `headgate config import`" in err
 
 
 def test_versions_that_could_not_check_it_are_said_to_be_skipped(server: Server, upgrade: Upgrade) -> None:

@@ -19,6 +19,7 @@ from headgate_cli.output import print_json, print_result, say
 from headgate_cli.safe_files import name, read
 from headgate_cli.shapes import InstalledVersionOut, ValidationResult
 from headgate_cli.untrusted import one_line
+from headgate_cli.upgrade.report import accepts
 
 _NOT_IN_BUILD: Final = "component_not_in_build"
 
@@ -47,8 +48,11 @@ class _Search:
                 self.skipped[version] = error.detail
                 say(f"{version}: skipped: {one_line(error.detail)}")
                 return None
-            say(f"{version}: {'valid' if self.answers[version]['valid'] else 'invalid'}")
-        return self.answers[version]["valid"]
+            say(f"{version}: {'valid' if accepts(self.answers[version]) else 'invalid'}")
+        if part := self.answers[version].get("wrapped"):
+            where = f"the configuration is under {one_line(part['path'])}"
+            raise Failed(f"{where}: take it out with `headgate config import`, and search with that")
+        return accepts(self.answers[version])
 
 
 @click.command()
@@ -63,8 +67,8 @@ def bisect(
 ) -> None:
     """Find the first of the server's collector versions that refuses a file.
 
-    A version whose build lacks a component of the file is skipped. Ends with 1 if a version refuses the file, or if the
-    newest was skipped.
+    A version whose build lacks a component of the file is skipped, and what only the host decides does not count. Ends
+    with 1 if a version refuses the file, or if the newest was skipped.
 
     \b
     Examples:
@@ -97,11 +101,13 @@ def bisect(
             which = f"{first} breaks it; it may be one of the skipped versions before it: {', '.join(skipped)}"
         print_result(f"{one_line(name(file))}: {which}")
         shown = findings.of_validation(name(file), search.answers[first])
-        print_result(
-            findings.as_text([finding for finding in shown if finding.severity == "error"], {name(file): content})
-        )
+        print_result(findings.as_text([finding for finding in shown if _breaks(finding)], {name(file): content}))
     if first is not None or skipped:
         raise Ended(FAILED)
+
+
+def _breaks(finding: findings.Finding) -> bool:
+    return finding.severity == "error" and finding.code != "depends_on_host"
 
 
 def _versions(api: Api, good: str | None, bad: str | None) -> list[str]:

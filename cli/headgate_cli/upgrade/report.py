@@ -20,7 +20,7 @@ _ON_HOST: Final = " on a host that has what is named below"
 _COMPONENT: Final = re.compile(r"(?!service::)[a-z]+::(?:(?!::).)+")
 
 
-def accepts(verdict: shapes.Verdict, *, on_host: bool = True) -> bool:
+def accepts(verdict: shapes.Verdict | shapes.ValidationResult, *, on_host: bool = True) -> bool:
     """True if the version accepts the text; `on_host` as `headgate validate --on-host` does."""
     return verdict["valid"] is True or (on_host and verdict.get("valid_on_host") is True)
 
