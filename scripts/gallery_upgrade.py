@@ -35,10 +35,10 @@ def result(report: UpgradeReport) -> str:
     """The kind of the result."""
     if report.new_errors:
         return "breaks"
-    if report.verdict.target.valid is False:
-        return "is invalid already"
     if report.verdict.target.valid is None:
         return "is not fully checked"
+    if not report.verdict.target.accepts:
+        return "is invalid already"
     return "works, but something differs" if _differs(report) else "works as before"
 
 
