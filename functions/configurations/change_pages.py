@@ -12,6 +12,7 @@ from headgate.configurations import service as configurations
 from headgate.configurations.model import Version
 from headgate.foundation import errors
 from headgate.foundation.caller import Caller
+from headgate.identity import checks
 from headgate.identity.model import WriteAccessRequired
 from headgate.version_tests import service as version_tests
 from headgate_engine.setting import read_setting
@@ -71,24 +72,26 @@ def _change(here: MemberPage, form: Mapping[str, str], chosen: Mapping[str, str]
     changes: list[TextChange] = []
     drafts: dict[str, str] = {}
     refused = False
-    for configuration_id, etag in chosen.items():
-        label: Html | str = configuration_id
-        try:
-            configuration, version = configurations.get(caller, configuration_id)
-            label = _name(caller, configuration_id, configuration.name)
-            change = changing.change(caller, configuration, version, setting, limits)
-            if change is None:
-                rows.append((label, tag("has this value already"), ""))
-            elif saves:
-                draft = changing.save(here.request, caller, change, etag)
-                drafts[configuration_id] = draft.etag
-                saved = _outcome("saved", "good", f"version {draft.n}, a draft")
-                rows.append((label, saved, _tests(configuration_id, draft)))
-            else:
-                changes.append(change)
-        except errors.HeadgateError as error:
-            refused = True
-            rows.append((label, _outcome("not changed", "bad", error.detail), ""))
+    # Reading the texts takes as long as a check.
+    with checks.under_way(caller):
+        for configuration_id, etag in chosen.items():
+            label: Html | str = configuration_id
+            try:
+                configuration, version = configurations.get(caller, configuration_id)
+                label = _name(caller, configuration_id, configuration.name)
+                change = changing.change(caller, configuration, version, setting, limits)
+                if change is None:
+                    rows.append((label, tag("has this value already"), ""))
+                elif saves:
+                    draft = changing.save(here.request, caller, change, etag)
+                    drafts[configuration_id] = draft.etag
+                    saved = _outcome("saved", "good", f"version {draft.n}, a draft")
+                    rows.append((label, saved, _tests(configuration_id, draft)))
+                else:
+                    changes.append(change)
+            except errors.HeadgateError as error:
+                refused = True
+                rows.append((label, _outcome("not changed", "bad", error.detail), ""))
     for change in changes:
         said = changing.verdict(caller, change.version, change.after, env, limits)
         rows.append((_name(caller, change.configuration.id, change.label), _verdict(said), ""))

@@ -3,6 +3,7 @@
 import html
 import re
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 
 import pytest
 
@@ -14,6 +15,9 @@ from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.foundation.principal import Principal
 from headgate.foundation.settings import settings
+from headgate.identity import checks, sessions
+from headgate.identity import service as identity
+from headgate.identity.model import Session
 from headgate.version_tests import service as version_tests
 from headgate.version_tests.model import Evidence, TestVerdict, text_digest
 from testing.app import app as of_testing
@@ -225,6 +229,20 @@ def test_a_text_of_more_lines_than_are_compared_stays_as_it_is(mine: Member, bro
 
     assert "It has more than 10,000 lines" in shown
     assert "detailed</pre>" not in shown
+
+
+def test_who_has_all_their_checks_under_way_reads_no_texts(mine: Member, browser: TestClient, path: str) -> None:
+    draft = cfg.create(mine, "draft", DEBUG)
+    session, _ = identity.authenticate(mine.token, clock.now())
+    assert isinstance(session, Session)
+    caller = sessions.caller(session, mine.organization_id)
+    setting = {"setting": "exporters.debug.verbosity", "value": "detailed"}
+    with ExitStack() as held:
+        for _ in range(settings().checks_under_way):
+            held.enter_context(checks.under_way(caller))
+        assert send_form(browser, path, "/change", **setting, **{draft: "yes"}).status_code == 429
+
+    assert send_form(browser, path, "/change", **setting, **{draft: "yes"}).status_code == 200
 
 
 def test_what_there_is_no_time_to_check_is_shown_and_can_be_saved(
