@@ -3,7 +3,7 @@
 import pytest
 
 from headgate_opamp import opamp_pb2 as wire
-from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, now, revision
+from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, hash_of, now, revision
 from tests.support.members import API
 
 __all__ = ["ann", "fleet", "now"]
@@ -152,3 +152,30 @@ def test_heartbeats_of_a_host_without_an_assignment_are_rarely_written(fleet: Fl
     agent.heartbeat()
     agent.applies()
     assert fleet.state() == "applied"
+
+
+def test_a_version_whose_host_was_killed_while_it_applied_it_is_offered_again(fleet: Fleet, now: Clock) -> None:
+    fleet.assign(1)
+    agent = fleet.agent()
+    agent.start()
+    agent.report(wire.RemoteConfigStatuses_APPLYING)
+    # The official supervisor keeps what it said last, and says it again for ever.
+    now.moves(minutes=10)
+    agent.start()
+    assert agent.answer.remote_config.config_hash.hex() == hash_of(fleet, 1)
+    assert fleet.state() == "pending_pickup"
+    # It runs what it is offered already.
+    agent.report(wire.RemoteConfigStatuses_APPLIED)
+    assert fleet.state() == "applied"
+
+
+def test_an_agent_that_numbers_no_message_goes_on_applying(fleet: Fleet) -> None:
+    fleet.assign(1)
+    agent = fleet.agent()
+    agent.start()
+    agent.status.status = wire.RemoteConfigStatuses_APPLYING
+    for _ in range(2):
+        agent.start()
+        assert not agent.answer.HasField("remote_config")
+
+    assert fleet.state() == "applying"

@@ -57,6 +57,9 @@ def after_report(
     """
     # A message that was sent before it said that it stops may arrive later.
     late = before.reported.stopped and 0 < report.sequence_num <= before.contact.sequence_num
+    if report.config and report.config.status == "applying" and 0 == report.sequence_num < before.contact.sequence_num:
+        # It repeats what its process of before said, which ended meanwhile: nothing is under way.
+        report = replace(report, config=replace(report.config, status="unset"))
     reported = before.reported.after(report, at, late=late, sends=sends)
     ended = trials.ended(before.trials, before.reported.config, report, reported.health, desired, at)
     contact = replace(before.contact, sequence_num=report.sequence_num)
