@@ -289,6 +289,19 @@ def test_a_supervisor_that_is_killed_leaves_no_collector_behind_and_is_started_a
 
 
 @pytest.mark.full
+def test_a_supervisor_that_is_killed_while_it_applies_a_version_has_applied_it_once_it_is_back(host: Host) -> None:
+    host.apply(host.flowing("before"))
+    n, killed = host.publish(host.flowing("applied by another process")), host.pid
+    host.assign(n)
+    until(lambda: host.instance()["state"] == "applying", host.log)
+    os.kill(killed, signal.SIGKILL)
+
+    until(lambda: host.pid != killed, host.log)
+    host.wait_for("applied", n)
+    assert host.flows_as("applied by another process")
+
+
+@pytest.mark.full
 def test_installing_again_changes_nothing(host: Host) -> None:
     host.apply(host.flowing("steady"))
     pid = host.pid
