@@ -68,6 +68,8 @@ def test_a_value_is_set_in_several_configurations_tested_and_published(here: Vis
 def test_a_pipeline_is_tested_step_by_step_and_kept_as_a_test(here: Visit, service: LocalService) -> None:
     page = here.page
     made = here.make("Tested", FILTERING)
+    body = {"configuration_id": made.id, "version_number": 1, "sample": SAMPLE, "signal_type": "logs"}
+    untraced = here.asked("POST", "/testing/runs", body | {"target_pipeline": "logs", "duration_seconds": 1})["id"]
     page.goto(f"{made.path}/versions/1/run?pipeline=logs")
     page.get_by_label("Sample").fill(SAMPLE)
     page.get_by_label("How long").select_option("1")
@@ -120,6 +122,9 @@ def test_a_pipeline_is_tested_step_by_step_and_kept_as_a_test(here: Visit, servi
     page.goto(f"{made.path}/versions/1/run?run={run}")
     expect(page.get_by_label("Sample", exact=True)).to_have_value(SAMPLE)
     expect(page.get_by_role("heading", name="Run Success")).to_be_visible()
+    page.goto(f"{made.path}/versions/1/run?run={untraced}")
+    expect(page.get_by_text("The run was not traced")).to_be_visible()
+    assert [complaint for complaint in here.complaints if "404" in complaint] == []
 
 
 @pytest.mark.full
