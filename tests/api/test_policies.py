@@ -1,9 +1,11 @@
 """An organization's policies: read, set by Admins, and beside a verdict. The collector answers what a test wants."""
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from botocore.exceptions import EndpointConnectionError
 from httpx2 import Response
 
 from configurations.policies import router as policies_router
@@ -12,9 +14,11 @@ from headgate.checker import CheckerBusy, NoChecker, NotInstalled, Refused
 from headgate.foundation import clock
 from headgate.foundation.settings import settings
 from headgate.identity import service as identity
+from headgate.policies import store as policies_store
+from headgate.policies.model import StoredPolicies
 from tests.support.in_process import TestClient
 from tests.support.members import API, JoinWith, Member, application
-from tests.support.scripted_policies import LINTED, NOTHING, Engine, found, scripted
+from tests.support.scripted_policies import LINTED, NOTHING, VERDICT, Engine, found, scripted
 from tests.support.world import joined, session_of
 from validation.app import router as validation_router
 
@@ -390,6 +394,40 @@ def test_a_part_that_fails_says_so_and_leaves_the_verdict(
     assert answer.json()[part]["problem"]["code"] == (code if isinstance(code, str) else code[part])
     assert answer.json()[part]["problem"]["detail"]
     assert "problem" not in answer.json()[other]
+
+
+def test_settings_are_read_while_the_collector_is_asked_and_those_that_were_read_count(
+    ann: Member, admin: TestClient, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine.answers["policies"] = NOTHING | {"findings": [found("insecure_tls")]}
+    assert policies(ann)["findings"][0]["severity"] == "warning"
+    asked = threading.Event()
+    get = policies_store.get
+
+    def answer_verdict(_: object) -> object:
+        asked.set()
+        return VERDICT
+
+    def get_when_asked(organization_id: str) -> StoredPolicies:
+        assert asked.wait(10)
+        return get(organization_id)
+
+    with monkeypatch.context() as patch:
+        engine.answers["validate"] = answer_verdict
+        patch.setattr(policies_store, "get", get_when_asked)
+        engine.asked.clear()
+        assert policies(ann)["findings"][0]["severity"] == "warning"
+        assert engine.operations == ["validate", "policies"]
+
+    put(admin, severities={"insecure_tls": "error"})
+    assert policies(ann)["findings"][0]["severity"] == "error"
+
+    def unreachable(_: str) -> StoredPolicies:
+        raise EndpointConnectionError(endpoint_url="https://dynamodb")
+
+    monkeypatch.setattr(policies_store, "get", unreachable)
+    answer = ann.http.post(f"{API}/validate?policies=true", json={"yaml": "a: 1"})
+    assert answer.status_code == 503
 
 
 def test_without_a_verdict_there_is_no_part(ann: Member, engine: Engine) -> None:

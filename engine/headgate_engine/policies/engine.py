@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from headgate_engine.answers import read
 from headgate_engine.checker.asker import Asker
 from headgate_engine.checker.errors import NoChecker, NotInstalled, Refused
+from headgate_engine.entries import Entries
 from headgate_engine.errors import Unavailable
 from headgate_engine.policies.model import (
     NotAConfiguration,
@@ -45,9 +46,9 @@ class FailedPolicyRule:
 class PoliciesAnswer:
     """The answer of the operation `policies`: findings have the collector's own opinion of their severity."""
 
-    findings: Sequence[PolicyFinding]
-    suppressions: Sequence[Suppression]
-    failed_rules: Sequence[FailedPolicyRule]
+    findings: Entries[PolicyFinding]
+    suppressions: Entries[Suppression]
+    failed_rules: Entries[FailedPolicyRule]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import Annotated, Final, Literal
 from pydantic import BeforeValidator
 
 from headgate_engine import errors
+from headgate_engine.entries import Entries
 
 Severity = Literal["error", "warning", "info"]
 Setting = Literal["error", "warning", "info", "off"]
@@ -141,9 +142,9 @@ class PolicyResult:
     """
 
     passed: bool
-    findings: Sequence[PolicyFinding]
-    suppressions: Sequence[Suppression]
-    failed_rules: Sequence[FailedRule]
+    findings: Entries[PolicyFinding]
+    suppressions: Entries[Suppression]
+    failed_rules: Entries[FailedRule]
 
 
 class PoliciesNotPossible(errors.Invalid):

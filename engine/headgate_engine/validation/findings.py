@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from headgate_engine.entries import Entries
 from headgate_engine.policies.model import PolicyResult
 from headgate_engine.validation.model import (
     Cause,
@@ -54,7 +55,7 @@ class ListedFinding:
     column: int | None = None
     end_line: int | None = None
     end_column: int | None = None
-    fix: Sequence[Edit] | None = None
+    fix: Entries[Edit] | None = None
     cause: Cause | None = None
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal
 
+from headgate_engine.entries import Entries
 from headgate_engine.errors import FieldError, Invalid, Unavailable
 
 Code = Literal[
@@ -50,7 +51,7 @@ class Cause:
     """
 
     kind: Literal["newer_release", "older_release", "removed", "other_distribution", "feature_gate", "variable"]
-    names: Sequence[str]
+    names: Entries[str]
     instead: str = ""
 
 
@@ -67,7 +68,7 @@ class Finding:
     code: Code
     line: int | None = None
     column: int | None = None
-    fix: Sequence[Edit] | None = None
+    fix: Entries[Edit] | None = None
     cause: Cause | None = None
 
 
@@ -91,8 +92,8 @@ class WrappedConfiguration:
     path: str
     line: int
     yaml: str
-    errors: Sequence[Finding]
-    warnings: Sequence[Finding]
+    errors: Entries[Finding]
+    warnings: Entries[Finding]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +107,9 @@ class ValidationResult:
     valid: bool
     version: str
     distribution: str
-    errors: Sequence[Finding]
-    warnings: Sequence[Finding]
-    environment: Sequence[Variable]
+    errors: Entries[Finding]
+    warnings: Entries[Finding]
+    environment: Entries[Variable]
     wrapped: WrappedConfiguration | None = None
     valid_on_host: bool | None = None
     reduced: bool = False
@@ -167,7 +168,7 @@ class LintItem:
     expression: str
     error: str | None = None
     note: str | None = None
-    notes: Sequence[LintNote] = ()
+    notes: Entries[LintNote] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,8 +187,8 @@ class LintResult:
     valid: bool
     ottl_version: str
     checked: int
-    items: Sequence[LintItem]
-    skipped: Sequence[Skipped]
+    items: Entries[LintItem]
+    skipped: Entries[Skipped]
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,17 +217,17 @@ class Pipeline:
     signal: str
     line: int
     column: int
-    receivers: Sequence[ListedComponent]
-    processors: Sequence[ListedComponent]
-    exporters: Sequence[ListedComponent]
+    receivers: Entries[ListedComponent]
+    processors: Entries[ListedComponent]
+    exporters: Entries[ListedComponent]
 
 
 @dataclass(frozen=True, slots=True)
 class Graph:
     """The pipelines as the collector resolves them. `incomplete` is set if lists have more names than are told."""
 
-    components: Sequence[DeclaredComponent]
-    pipelines: Sequence[Pipeline]
+    components: Entries[DeclaredComponent]
+    pipelines: Entries[Pipeline]
     incomplete: bool
 
 

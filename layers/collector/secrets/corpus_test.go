@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -118,6 +119,30 @@ func TestTheDataAreWholeAndEachRuleCompiles(t *testing.T) {
 	}
 	if len(seen) < 200 {
 		t.Errorf("%d rules", len(seen))
+	}
+}
+
+// One pass over a text finds what a search for each word finds.
+func TestFormsAreFoundByTheirWordsInOnePass(t *testing.T) {
+	var words [][]string
+	for _, rule := range rules() {
+		words = append(words, rule.Keywords)
+	}
+	for _, way := range everyWay {
+		words = append(words, way.words)
+	}
+	texts := append(lines(t, "stays.txt"), lines(t, "planted.txt")...)
+	texts = append(texts, "", ":", "key", strings.Join(texts, "\n"))
+	for _, form := range words {
+		texts = append(texts, form...)
+	}
+	for _, text := range texts {
+		lower := strings.ToLower(text)
+		for form, has := range formWords().in(lower) {
+			if has != slices.ContainsFunc(words[form], func(word string) bool { return strings.Contains(lower, word) }) {
+				t.Fatalf("%q: %v has words in it: %v", text, words[form], has)
+			}
+		}
 	}
 }
 

@@ -75,36 +75,30 @@ type Match struct {
 }
 
 // Known returns the vendors' secrets in a text, rule by rule. They may overlap.
-func Known(text string) []Match { return known(text, rules()) }
-
-func known(text string, rules []*rule) []Match {
-	var all []Match
+func Known(text string) []Match {
 	lower := strings.ToLower(text)
+	return known(text, lower, formWords().in(lower))
+}
+
+// known is Known for a text whose words are known.
+func known(text, lower string, may []bool) []Match {
 	if len(lower) != len(text) {
-		// A letter whose small form is longer or shorter: the search goes without keywords' places anyway.
-		lower = text
+		// A letter whose small form is longer or shorter is no letter of a keyword.
+		may = formWords().in(text)
 	}
-	for _, one := range rules {
-		if !one.mayBeIn(lower) {
+	var all []Match
+	for i, rule := range rules() {
+		if !may[i] {
 			continue
 		}
-		for _, at := range one.compiled().FindAllStringSubmatchIndex(text, -1) {
-			start, end := one.secret(at)
-			if one.Entropy == 0 || Entropy(text[start:end]) > one.Entropy {
-				all = append(all, Match{start, end, one.ID})
+		for _, at := range rule.compiled().FindAllStringSubmatchIndex(text, -1) {
+			start, end := rule.secret(at)
+			if rule.Entropy == 0 || Entropy(text[start:end]) > rule.Entropy {
+				all = append(all, Match{start, end, rule.ID})
 			}
 		}
 	}
 	return all
-}
-
-func (r *rule) mayBeIn(lower string) bool {
-	for _, word := range r.Keywords {
-		if strings.Contains(lower, word) {
-			return true
-		}
-	}
-	return len(r.Keywords) == 0
 }
 
 // secret is where the secret of a match is: a named group, the first group that matched, or all of it.

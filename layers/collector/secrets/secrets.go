@@ -59,12 +59,10 @@ func (k *Kinds) searched(text string) string {
 	text = replaced(text, k.Own)
 	if k.Credentials {
 		text = without(text, Known(text))
-		lower := strings.ToLower(text)
-		for _, each := range [][]written{ways, commands} {
-			for i := range each {
-				if each[i].mayBeIn(lower) {
-					text = each[i].without(text)
-				}
+		may := formWords().in(strings.ToLower(text))
+		for i := range everyWay {
+			if may[len(rules())+i] {
+				text = everyWay[i].without(text)
 			}
 		}
 	}
@@ -88,42 +86,16 @@ func (k *Kinds) searched(text string) string {
 	return text
 }
 
-// Written returns the secrets that a text gives away by how they are written, and the vendors' ones.
-func Written(text string) []Match { return Within(text).Written(text) }
-
-// Search looks for secrets in parts of one text.
-type Search struct {
-	rules []*rule
-	ways  []*written
-}
-
-// Within returns a search for what the text may give away; beside the vendors' secrets only for what is one of these, if
-// any are named.
-func Within(text string, what ...string) *Search {
+// Written returns the secrets that a text gives away by how they are written: the vendors' ones, and of the others only what
+// is one of these, if any are named.
+func Written(text string, what ...string) []Match {
 	lower := strings.ToLower(text)
-	search := &Search{}
-	for _, one := range rules() {
-		if one.mayBeIn(lower) {
-			search.rules = append(search.rules, one)
-		}
-	}
-	for _, each := range [][]written{ways, commands} {
-		for i := range each {
-			if (len(what) == 0 || slices.Contains(what, each[i].what)) && each[i].mayBeIn(lower) {
-				search.ways = append(search.ways, &each[i])
-			}
-		}
-	}
-	return search
-}
-
-// Written is Written of a part of the text.
-func (s *Search) Written(part string) []Match {
-	all := known(part, s.rules)
-	lower := strings.ToLower(part)
-	for _, one := range s.ways {
-		if one.mayBeIn(lower) {
-			one.find(part, func(start, end int) { all = append(all, Match{start, end, one.what}) })
+	may := formWords().in(lower)
+	all := known(text, lower, may)
+	for i := range everyWay {
+		way := &everyWay[i]
+		if may[len(rules())+i] && (len(what) == 0 || slices.Contains(what, way.what)) {
+			way.find(text, func(start, end int) { all = append(all, Match{start, end, way.what}) })
 		}
 	}
 	return all

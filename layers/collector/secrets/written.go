@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -93,14 +94,8 @@ var commands = []written{
 	command(`expect|send`, `(?i:password)\S*\s+`, nil, "expect"),
 }
 
-func (w *written) mayBeIn(lower string) bool {
-	for _, word := range w.words {
-		if strings.Contains(lower, word) {
-			return true
-		}
-	}
-	return false
-}
+// everyWay are the ways in which secrets are written, in the order in which they are looked for.
+var everyWay = slices.Concat(ways, commands)
 
 // find calls `found` with each secret of the way, from left to right.
 func (w *written) find(text string, found func(start, end int)) {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Final
 
 from headgate.checker import Asker, verdicts
@@ -11,12 +12,21 @@ from headgate.foundation.caller import Caller
 from headgate.foundation.errors import Invalid, Unavailable
 from headgate.policies import service as policies
 from headgate_engine.policies.model import PolicyChoices
+from headgate_engine.threads import Threads
 from headgate_engine.validation import checking
 from headgate_engine.validation.checking import CheckResult, Parts
 from headgate_engine.validation.model import CheckRequest, NotChecked
 
 # The last of several texts begins before this: its check may then take as long as that of one text.
 _SECONDS_OF_MANY: Final = 8.0
+_MOST_LAST: Final = 100
+_last: Final[dict[str, PolicyChoices]] = {}
+"""The settings that were read last, by organization."""
+
+
+@cache
+def _readers() -> Threads:
+    return Threads(max_workers=4, thread_name_prefix="policies")
 
 
 def check_all(
@@ -43,11 +53,25 @@ def check(
     No part begins after `ends`, by the monotonic clock, if that is sooner than for one text. Lists show a verdict that
     is remembered, which costs a put.
     """
-    return _check(caller, request, parts, _settings(caller, parts), ends, remember=remember)
+    before = _last.get(caller.organization_id) if parts.policies else None
+    if before is None:
+        return _check(caller, request, parts, _settings(caller, parts), ends, remember=remember)
+    ends = ends or time.monotonic() + checking.SECONDS
+    # Nearly always the settings are what they were, so the collector is asked while they are read.
+    reading = _readers().submit(_settings, caller, parts)
+    checked = _check(caller, request, parts, before, ends, remember=remember)
+    settings = reading.result()
+    return checked if settings == before else _check(caller, request, parts, settings, ends, remember=False)
 
 
 def _settings(caller: Caller, parts: Parts) -> PolicyChoices:
-    return policies.stored(caller).settings if parts.policies else PolicyChoices()
+    if not parts.policies:
+        return PolicyChoices()
+    settings = policies.stored(caller).settings
+    if len(_last) >= _MOST_LAST:
+        _last.clear()
+    _last[caller.organization_id] = settings
+    return settings
 
 
 def _check(

@@ -4,6 +4,7 @@ import (
 	"encoding"
 	"reflect"
 	"strings"
+	"sync"
 
 	"go.opentelemetry.io/collector/confmap"
 )
@@ -65,18 +66,12 @@ func field(value reflect.Value, path []string) (plain any, known bool) {
 // fieldsOf returns the fields that a structure writes under a key, those of its squashed parts as well. A structure with
 // keys of another kind is not known.
 func fieldsOf(structure reflect.Value, key string) (found []reflect.Value, known bool) {
-	of := structure.Type()
-	for i := range of.NumField() {
-		if !of.Field(i).IsExported() {
-			continue
-		}
-		tag, isTagged := of.Field(i).Tag.Lookup("mapstructure")
-		name, options, _ := strings.Cut(tag, ",")
-		value := structure.Field(i)
+	for _, field := range fieldsIn(structure.Type()) {
+		value := structure.Field(field.at)
 		switch {
-		case !isTagged || strings.Contains(options, "remain"):
+		case !field.isTagged || field.remains:
 			return nil, false
-		case strings.Contains(options, "squash"):
+		case field.squashes:
 			if value.Kind() != reflect.Struct || isMarshaler(value) {
 				return nil, false
 			}
@@ -85,11 +80,45 @@ func fieldsOf(structure reflect.Value, key string) (found []reflect.Value, known
 				return nil, false
 			}
 			found = append(found, inner...)
-		case name == key && !(strings.Contains(options, "omitempty") && value.IsZero()):
+		case field.name == key && !(field.omitsEmpty && value.IsZero()):
 			found = append(found, value)
 		}
 	}
 	return found, true
+}
+
+// tagged is an exported field of a structure: its place, and what its tag says.
+type tagged struct {
+	at   int
+	name string
+	// plainName is the field's own name, in lower case.
+	plainName                               string
+	isTagged, squashes, remains, omitsEmpty bool
+}
+
+// structures are the fields of types that were asked for, which are as many as the program has.
+var structures sync.Map
+
+func fieldsIn(structure reflect.Type) []tagged {
+	if known, is := structures.Load(structure); is {
+		return known.([]tagged)
+	}
+	var fields []tagged
+	for at := range structure.NumField() {
+		field := structure.Field(at)
+		if !field.IsExported() {
+			continue
+		}
+		tag, isTagged := field.Tag.Lookup("mapstructure")
+		name, options, _ := strings.Cut(tag, ",")
+		fields = append(fields, tagged{
+			at: at, name: name, plainName: strings.ToLower(field.Name), isTagged: isTagged,
+			squashes: strings.Contains(options, "squash"), remains: strings.Contains(options, "remain"),
+			omitsEmpty: strings.Contains(options, "omitempty"),
+		})
+	}
+	structures.Store(structure, fields)
+	return fields
 }
 
 func isOptional(value reflect.Value) bool {

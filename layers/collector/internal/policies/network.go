@@ -117,20 +117,15 @@ func seek(value reflect.Value, path []string, depth int, visit func(path []strin
 	if !visit(path, value) {
 		return
 	}
-	for i := range value.NumField() {
-		field := value.Type().Field(i)
-		if !field.IsExported() {
-			continue
-		}
-		key, options, _ := strings.Cut(field.Tag.Get("mapstructure"), ",")
+	for _, field := range fieldsIn(value.Type()) {
 		switch {
-		case key == "-" || strings.Contains(options, "remain"):
-		case strings.Contains(options, "squash"):
-			seek(value.Field(i), path, depth-1, visit)
-		case key == "":
-			seek(value.Field(i), append(path, strings.ToLower(field.Name)), depth-1, visit)
+		case field.name == "-" || field.remains:
+		case field.squashes:
+			seek(value.Field(field.at), path, depth-1, visit)
+		case field.name == "":
+			seek(value.Field(field.at), append(path, field.plainName), depth-1, visit)
 		default:
-			seek(value.Field(i), append(path, key), depth-1, visit)
+			seek(value.Field(field.at), append(path, field.name), depth-1, visit)
 		}
 	}
 }

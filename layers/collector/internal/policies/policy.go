@@ -47,7 +47,7 @@ type Policy struct {
 
 // holds tells whether a collector version has the mistake.
 func (p *Policy) holds(version string) bool {
-	return !history.IsBefore(version, p.Since) && (p.Until == "" || history.IsBefore(version, p.Until))
+	return (p.Since == "" || !history.IsBefore(version, p.Since)) && (p.Until == "" || history.IsBefore(version, p.Until))
 }
 
 // Finding is a place at which a configuration breaks a policy. Line and Column count from 1, in code points.

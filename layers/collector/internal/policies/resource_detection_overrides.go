@@ -62,9 +62,8 @@ service:
 				continue
 			}
 			for _, processor := range one.processors {
-				detectors := processor.list("detectors")
-				machine := slices.ContainsFunc(detectors, func(detector any) bool { return detector != "env" })
-				if processor.is("resourcedetection") && processor.on("override") && machine &&
+				if processor.is("resourcedetection") && processor.on("override") &&
+					slices.ContainsFunc(processor.list("detectors"), func(detector any) bool { return detector != "env" }) &&
 					!processor.unknown("override") && !processor.unknown("detectors") {
 					found.at(processor.path("override"), "%s gives data from other machines, which %s receives, this machine's attributes",
 						processor.id, one.receivers[remote].id)

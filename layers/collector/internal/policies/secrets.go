@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/headgate/headgate/layers/collector/internal/source"
 	"github.com/headgate/headgate/layers/collector/secrets"
@@ -16,9 +17,9 @@ var sure = []string{"credentials in an address", "credentials of Oracle", "a sta
 // looked are all the ways that count: these, and those that have to look random.
 var looked = append(slices.Clone(sure), "credentials")
 
-// knownSecret returns what secret a text holds and where, "" for none. The search is for ways that count.
-func knownSecret(search *secrets.Search, text string) (string, int) {
-	for _, found := range append(search.Written(text), secrets.InAddresses(text)...) {
+// knownSecret returns what secret a text holds and where, "" for none.
+func knownSecret(text string) (string, int) {
+	for _, found := range append(secrets.Written(text, looked...), secrets.InAddresses(text)...) {
 		secret := text[found.Start:found.End]
 		if strings.ContainsAny(secret, "${}<>*") || isPlaceholder(strings.Trim(secret, `"'`)) || isPlaceholder(password(secret)) {
 			continue
@@ -51,6 +52,9 @@ const (
 	leastKnown = 2
 )
 
+// blanks are the characters that a scheme ends with.
+const blanks = " \t\n\f\r"
+
 // maxSecret is the length in bytes of the longest text that is looked at by its setting's name.
 const maxSecret = 4_096
 
@@ -73,23 +77,51 @@ func secretAt(name, value string) string {
 	if strings.Contains(value, "${") || strings.Contains(value, "$orgvar:") || value == "" {
 		return ""
 	}
+	setting := settingOf(name)
 	// Most values are neither, and patterns are slow.
 	if (len(value) < leastRandom || strings.ContainsAny(value[:leastRandom], " (")) &&
-		!secrets.IsPasswordSetting(name) && !secrets.IsSecretSetting(name) && !scheme.MatchString(value) {
+		!setting.isPassword && !setting.isSecret && !(strings.ContainsAny(value, blanks) && scheme.MatchString(value)) {
 		return ""
 	}
 	bare := scheme.ReplaceAllString(value, "")
 	switch {
 	case isPlaceholder(bare):
 		return ""
-	case secrets.IsPasswordSetting(name):
+	case setting.isPassword:
 		return "a password"
-	case secrets.IsSecretSetting(name) && len(bare) >= 12 && secrets.Entropy(bare) >= 2.8:
+	case setting.isSecret && len(bare) >= 12 && secrets.Entropy(bare) >= 2.8:
 		return "what looks like a secret"
 	case random.MatchString(bare) && !notRandom.MatchString(name) && isMixed(bare) && secrets.Entropy(bare) >= 4.3:
 		return "what looks like a key, for it is random"
 	}
 	return ""
+}
+
+// secretSetting is what a setting holds by its name.
+type secretSetting struct{ isPassword, isSecret bool }
+
+// settingsNamed are those of the last texts, most of which have the same: patterns are slow.
+var settingsNamed = struct {
+	sync.Mutex
+	known map[string]secretSetting
+}{known: map[string]secretSetting{}}
+
+const mostSettings = 4_096
+
+func settingOf(name string) secretSetting {
+	settingsNamed.Lock()
+	defer settingsNamed.Unlock()
+	setting, is := settingsNamed.known[name]
+	if !is {
+		setting = secretSetting{secrets.IsPasswordSetting(name), secrets.IsSecretSetting(name)}
+		if len(settingsNamed.known) >= mostSettings {
+			clear(settingsNamed.known)
+		}
+		if len(name) <= maxName {
+			settingsNamed.known[strings.Clone(name)] = setting
+		}
+	}
+	return setting
 }
 
 // names are the names of values by the path of the pair that has both: `{name: api-key, value: ...}`.
