@@ -14,6 +14,7 @@ from fleets.app import app
 from headgate.deployments import modes
 from headgate.fleets import service as fleets
 from headgate.foundation import clock
+from headgate.instances import first_version
 from headgate.storage.retry import LostRace
 from headgate.storage.table import transact
 from tests.api.test_observed_fleets import EXTENSION, observed, without_group
@@ -149,6 +150,28 @@ def test_a_first_version_is_compared_with_what_each_host_runs(observed: Fleet) -
         "The version is not what web-3 runs: only the version has "
         "service::pipelines::logs::exporters::0, service::pipelines::logs::receivers::0",
     ]
+
+
+def test_texts_of_hosts_beyond_what_is_read_are_said_not_to_be_compared(
+    observed: Fleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for n in (1, 2):
+        agent = without_group(observed, host_name=f"web-{n}")
+        agent.start()
+        message = agent.message()
+        message.effective_config.config_map.config_map[
+            ""
+        ].body = f"{version(1)}extensions: {{zpages/{n}: {{endpoint: a}}}}\n".encode()
+        agent.send(message)
+    assert _set(observed, "managed").status_code == 200
+    monkeypatch.setattr(first_version, "MOST_READ", 2 * len(version(1)))
+    path = f"{API}/fleets/{observed.id}/deployments/{observed.deployment_id}/assignment-check"
+
+    body = {"configuration_id": observed.configuration_id, "version_number": 1}
+    warnings = observed.member.http.post(path, json=body).json()["warnings"]
+
+    said = [each["message"].partition(": ")[2] for each in warnings if each["code"] == "differs_from_running"]
+    assert ["was not compared" in message for message in said] == [False, True]
 
 
 def test_a_first_version_that_fails_stops_no_collector(

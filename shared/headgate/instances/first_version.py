@@ -21,11 +21,14 @@ MOST_HOSTS: Final = 20
 """Hosts that are named."""
 MOST_TEXTS: Final = 10
 """Configurations that are compared, those of most hosts first."""
+MOST_READ: Final = 600_000
+"""Characters of these together. A host may report as many, which take three seconds to read."""
 _MOST_PLACES: Final = 4
 # Aliases of aliases make more settings than a text has characters, or one that has no end.
 _MOST_NODES: Final = 20_000
 _MOST_CHARACTERS: Final = 4_000_000
 _DEEPEST: Final = 100
+_NOT_COMPARED: Final = "its configuration was not compared"
 _OF_HOST: Final = "service::telemetry::resource"
 """The supervisor of each host writes it."""
 
@@ -69,16 +72,18 @@ def differing(group: Deployment, known: UnsuitedHosts, version: Version) -> Sequ
         if host.reported.accepts_remote_config and not host.reported.host.is_ours:
             by_text[host.reported.effective.sha256 if host.reported.effective else None].append(host)
     texts = sorted(((sha256, each) for sha256, each in by_text.items() if sha256), key=lambda pair: -len(pair[1]))
-    listed = [
-        _unsuited(host, differs)
-        for sha256, each in texts[:MOST_TEXTS]
-        for running in [effective.text(group.fleet_id, sha256)]
-        if (differs := difference(running, version.yaml or "", resolved=each[0].reported.resolves))
-        for host in each
-    ]
+    listed: list[Unsuited] = []
+    characters = 0
+    for number, (sha256, each) in enumerate(texts):
+        differs = _NOT_COMPARED
+        if number < MOST_TEXTS and characters <= MOST_READ:
+            running = effective.text(group.fleet_id, sha256)
+            characters += len(running or "")
+            if characters <= MOST_READ:
+                differs = difference(running, version.yaml or "", resolved=each[0].reported.resolves)
+        listed += [_unsuited(host, differs) for host in each if differs]
     unknown = "its configuration is not known, because it reported none"
     listed += [_unsuited(host, unknown) for host in by_text.get(None, ())]
-    listed += [_unsuited(host, "its configuration was not compared") for _, each in texts[MOST_TEXTS:] for host in each]
     if (more := len(listed) - MOST_HOSTS) > 0:
         listed = [*listed[:MOST_HOSTS], _of_hosts(f"{more:,} more hosts run something else, or were not compared")]
     if known.is_partial:
