@@ -49,7 +49,7 @@ _PASTE: Final = """\
 """
 _CODE: Final = """\
 <div class="card"><h1>Paste this into your terminal</h1>
-<div class="code long" id="code">{code}</div>
+<div class="code long" id="code" data-copy="the code">{code}</div>
 <p class="soft">It works once, within five minutes. Anybody who has it can act as you in {organization}: do not share
 it.</p></div>
 """

@@ -46,8 +46,10 @@ data-quick="{quick}">
 _COMPARE: Final = """\
 {where}<h1>Compare versions of {name}</h1>
 <form method="get" action="{path}/compare" class="row card">
-<div><label for="from">From version</label><input id="from" name="from" inputmode="numeric" value="{before}"></div>
-<div><label for="to">To version</label><input id="to" name="to" inputmode="numeric" value="{after}"></div>
+<div><label for="from">From version</label>
+<input id="from" name="from" type="number" min="1" max="{latest}" required value="{before}"></div>
+<div><label for="to">To version</label>
+<input id="to" name="to" type="number" min="1" max="{latest}" required value="{after}"></div>
 <button>Compare</button></form>
 {components}
 <div class="card" id="outputs" data-configuration="{id}" data-from="{before}" data-to="{after}"
@@ -117,6 +119,7 @@ def compare_versions(
         id=configuration.id,
         before=old.n,
         after=new.n,
+        latest=configuration.latest_version,
         components=differences_card.card(old.yaml or "", new.yaml or ""),
         pipelines=json.dumps(pipelines(new.yaml or "")),
         old=old.yaml,

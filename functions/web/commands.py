@@ -24,7 +24,8 @@ from headgate.identity.model import WriteAccessRequired
 from headgate_engine.wire.inputs import Input
 from web.forms import model_of
 from web.layout import redirect
-from web.pages import Form, Here, MemberPage
+from web.pages import FormAsSent, Here, MemberPage
+from web.visitor import ForeignForm
 
 Operation: TypeAlias = Callable[..., object]
 """The endpoint of a route of the API."""
@@ -58,14 +59,16 @@ def command(
     parameters = inspect.signature(operation, eval_str=True).parameters
     places = {name for _, name, _, _ in Formatter().parse(path) if name}
 
-    def post(here: Here, form: Form, **ids: Any) -> Response:
-        posted = replace(here, form=form, ids=ids)
-        values = ids | {name: form.get(field, "") for name, field in arguments.items()}
+    def post(here: Here, sent: FormAsSent, **ids: Any) -> Response:
+        posted = replace(here, form=sent.form, ids=ids)
+        values = ids | {name: sent.form.get(field, "") for name, field in arguments.items()}
         try:
+            if sent.refused:
+                raise sent.refused
             result = carry_out(here.request, operation, here.caller, values, lambda: body(posted) if body else {})
         except errors.HeadgateError as error:
             of_a_field = isinstance(error, errors.NotFound) and error.field
-            if refused is None or not (of_a_field or isinstance(error, refusals)):
+            if refused is None or not (of_a_field or isinstance(error, (*refusals, ForeignForm))):
                 raise
             return posted.again(refused, error)
         after = then.format(**ids, result=result)
@@ -73,7 +76,7 @@ def command(
 
     ours = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind)
-        for name, kind in (("here", Here), ("form", Form))
+        for name, kind in (("here", Here), ("sent", FormAsSent))
     ]
     ids = [
         parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)

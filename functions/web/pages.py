@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Final
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from botocore.exceptions import BotoCoreError, ClientError
 from fastapi import APIRouter, Depends, FastAPI, Request, Response
@@ -27,7 +27,7 @@ from web.html import Html, html
 from web.layout import Frame, csrf_field, page, redirect
 from web.parts import Fields, home
 from web.table import View
-from web.visitor import Visitor, posted, remember, visitor
+from web.visitor import ForeignForm, Visitor, posted, remember, visitor
 
 _TITLES: Final = {
     403: "Not allowed",
@@ -50,16 +50,25 @@ _OURS: Final = re.compile(r"/(?![/\\])[A-Za-z0-9_/?=&%.~:-]*")
 
 
 class SignInNeeded(errors.Unauthenticated):
-    """The page needs a signed-in person; `after` is the address to go to after the sign-in."""
+    """The page needs a signed-in person; `after` is the address to go to after the sign-in, `lost` what was posted."""
 
-    def __init__(self, after: str) -> None:
+    def __init__(self, after: str, *, lost: bool = False) -> None:
         super().__init__("Sign in first")
         self.after = after
+        self.lost = lost
 
 
 def own_path_or_root(path: str) -> str:
     """The path if it is one of this site, else `/`: a link must not lead to another site after a sign-in."""
     return path if _OURS.fullmatch(path) else "/"
+
+
+@dataclass(frozen=True, slots=True)
+class SentForm:
+    """A form that a page of this site posted; `refused` if the page was of an earlier session of the browser."""
+
+    form: Mapping[str, str]
+    refused: ForeignForm | None = None
 
 
 class PageRoute(Threaded):
@@ -76,7 +85,7 @@ class PageRoute(Threaded):
                 request.state.visitor = who
                 return remember(await handle(request), who)
             except SignInNeeded as error:
-                return redirect(f"/sign-in?next={quote(error.after, safe='/')}")
+                return redirect(f"/sign-in?next={quote(error.after, safe='/')}{'&notice=ended' if error.lost else ''}")
             except (NotAnActiveMember, OrganizationHeaderRequired, RequestValidationError):
                 # Whether the organization exists is not told to strangers.
                 shown = _problem_frame(request, who)
@@ -115,17 +124,34 @@ async def _visitor(request: Request) -> Visitor:
 Visit = Annotated[Visitor, Depends(_visitor)]
 
 
-async def _form(request: Request, who: Visit) -> dict[str, str]:
-    return await posted(request, who)
+async def _sent(request: Request, who: Visit) -> SentForm:
+    try:
+        return SentForm(await posted(request, who))
+    except ForeignForm as refused:
+        if refused.form is None:
+            raise
+        return SentForm(refused.form, refused)
 
 
-Form = Annotated[dict[str, str], Depends(_form)]
+FormAsSent = Annotated[SentForm, Depends(_sent)]
+
+
+async def _form(sent: FormAsSent) -> Mapping[str, str]:
+    if sent.refused:
+        raise ForeignForm
+    return sent.form
+
+
+Form = Annotated[Mapping[str, str], Depends(_form)]
 
 
 async def _person(request: Request, who: Visit) -> Session:
     if who.session is None:
-        query = f"?{request.url.query}" if request.url.query else ""
-        raise SignInNeeded(own_path_or_root(request.url.path + query) if request.method == "GET" else "/")
+        reads = request.method == "GET"
+        # A form's own address has no page: its page is the one that posted it.
+        address = urlsplit(str(request.url) if reads else request.headers.get("referer", ""))
+        query = f"?{address.query}" if address.query else ""
+        raise SignInNeeded(own_path_or_root(address.path + query), lost=not reads)
     return who.session
 
 

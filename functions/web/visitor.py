@@ -2,6 +2,7 @@
 
 import re
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -24,10 +25,17 @@ _VISIT: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
 class ForeignForm(errors.Forbidden):
-    """A form that no page of this person contained (cross-site request forgery), or that is too old."""
+    """A form that no page of this person contained (cross-site request forgery), or that is too old.
+
+    `form` has the fields if the browser says that a page of this site posted them in a session of this person.
+    """
 
     code = "foreign_form"
     detail = "This form is no longer valid: go back, reload the page and send the form again"
+
+    def __init__(self, form: Mapping[str, str] | None = None) -> None:
+        super().__init__("You signed in again after this form was opened: send it again" if form else None)
+        self.form = form
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +79,7 @@ async def posted(request: Request, who: Visitor) -> dict[str, str]:
         raise ForeignForm
     form = await read_form(request)
     if not is_csrf(form.get("csrf", ""), who.tied_to):
-        raise ForeignForm
+        raise ForeignForm(form if who.session and "origin" in request.headers else None)
     return form
 
 

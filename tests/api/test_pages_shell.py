@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.support.in_process import TestClient
-from tests.support.page_visitor import Person, ada, browser, http, send_form
+from tests.support.page_visitor import SITE, Person, ada, browser, csrf, http, send_form, sign_in
 from web.assets import STATIC
 
 __all__ = ["ada", "http"]
@@ -42,6 +42,33 @@ def test_a_stranger_has_no_sidebar_and_learns_of_no_organization(ada: Person) ->
 
     assert answer.status_code == 404
     assert 'class="side"' not in answer.text
+
+
+def test_a_form_outlives_its_session_and_is_sent_again_as_it_was_typed(http: TestClient, ada: Person) -> None:
+    path = f"/organizations/{ada.organization_id}/service-accounts"
+    typed = {"csrf": csrf(http, path), "name": "Typed for an hour"}
+    of_browser = {"origin": SITE, "referer": SITE + path}
+    http.post("/sign-out", data={"csrf": typed["csrf"]})
+
+    ended = http.post(path, data=typed, headers=of_browser)
+    assert (ended.status_code, ended.headers["location"]) == (303, f"/sign-in?next={path}&notice=ended")
+    assert "Your session has ended, and the form was not saved" in http.get(ended.headers["location"]).text
+    assert sign_in(http, ada.user.email, next=path).headers["location"] == path
+
+    again = http.post(path, data=typed, headers=of_browser)
+    assert again.status_code == 403
+    assert "You signed in again after this form was opened: send it again" in again.text
+    assert 'value="Typed for an hour"' in again.text
+    fresh = re.findall(r'action="[^"]*/service-accounts".*?name="csrf" value="([0-9a-f]{32})"', again.text)[0]
+    assert http.post(path, data={**typed, "csrf": fresh}, headers=of_browser).status_code == 303
+
+
+def test_a_form_without_its_page_is_not_shown_with_what_it_brings(http: TestClient, ada: Person) -> None:
+    path = f"/organizations/{ada.organization_id}/service-accounts"
+    answer = http.post(path, data={"csrf": "0" * 32, "name": "Typed elsewhere"})
+
+    assert answer.status_code == 403
+    assert "Typed elsewhere" not in answer.text
 
 
 def test_how_pages_look_is_kept_in_this_browser(http: TestClient, ada: Person) -> None:

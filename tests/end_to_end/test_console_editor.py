@@ -117,6 +117,17 @@ def test_a_configuration_is_written_checked_saved_and_published(here: Visit, ser
     page.goto(f"{made.path}/versions")
     expect(page.get_by_text("First of all")).to_be_visible()
 
+    # Notes that are taken away are gone.
+    version = f"/configurations/{made.id}/versions/2"
+    assert here.asked("PATCH", version, {"description": "Not true any more"})["description"]
+    page.goto(f"{made.path}/edit")
+    page.get_by_role("button", name="Publish …").click()
+    expect(dialog.get_by_label("Notes")).to_have_value("Not true any more")
+    dialog.get_by_label("Notes").fill("")
+    dialog.get_by_role("button", name="Publish").click()
+    expect(page.locator("#status")).to_have_text("published")
+    assert here.asked("GET", version)["description"] == ""
+
 
 def test_completion_and_help_are_those_of_the_reference(here: Visit, service: LocalService) -> None:
     page = here.page
@@ -343,9 +354,16 @@ def test_a_configuration_begins_with_a_flow_or_a_file(here: Visit, service: Loca
     flows = page.get_by_label("From a flow")
     expect(flows.locator("option")).not_to_have_count(1)
     expect(page.get_by_label("along", exact=False)).to_be_hidden()
-    flows.select_option(index=1)
+    # Each flow brings its own name, and what was typed before comes back without one.
+    page.get_by_label(EDITOR).fill("# an hour's work\n")
+    flows.select_option(index=2)
     expect(page.get_by_label("Name")).not_to_have_value("")
+    of_another = page.get_by_label("Name").input_value()
+    flows.select_option("")
+    expect(page.get_by_label(EDITOR)).to_have_value("# an hour's work\n")
+    flows.select_option(index=1)
     expect(page.get_by_label(EDITOR)).to_have_value(re.compile("service:"))
+    expect(page.get_by_label("Name")).not_to_have_value(of_another)
     expect(page.get_by_label("Bring its test along", exact=False)).to_be_checked()
     page.get_by_role("button", name="Create and edit").click()
     page.wait_for_url(re.compile("/edit"))

@@ -109,6 +109,12 @@ def test_a_pipeline_is_tested_step_by_step_and_kept_as_a_test(here: Visit, servi
     page.get_by_label("Name of the test").fill("drops-noise")
     page.get_by_role("button", name="Save the test").click()
     expect(page.get_by_text("The test drops-noise is saved with version 1.")).to_be_visible()
+    page.get_by_role("button", name="Save as a test …").click()
+    page.get_by_label("Name of the test").fill("drops-noise")
+    page.get_by_role("button", name="Save the test").click()
+    expect(page.get_by_role("alert")).to_contain_text(["drops-noise is there already: save again to replace it"])
+    page.get_by_role("button", name="Save the test").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
 
     # The sample comes from the test, from the run, and from a flow.
     page.reload()

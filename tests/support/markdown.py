@@ -20,6 +20,17 @@ def broken_links(page: Path) -> list[str]:
     return broken
 
 
+def uneven_rows(page: Path) -> list[str]:
+    """The rows of tables with another number of cells than their head, whose end a reader would not see."""
+    uneven, cells = [], 0
+    for line in page.read_text().splitlines():
+        # A bar divides cells also in code, unless a backslash is before it.
+        here = len(re.findall(r"(?<!\\)\|", line)) if line.startswith("|") else 0
+        uneven += [line] if here and cells and here != cells else []
+        cells = cells if here and cells else here
+    return uneven
+
+
 @cache
 def _anchors(page: Path) -> set[str]:
     """Written with the heading, or as GitHub makes them from it: lower case, no punctuation, hyphens for spaces."""

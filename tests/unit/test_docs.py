@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from tests.support.markdown import broken_links
+from tests.support.markdown import broken_links, uneven_rows
 
 ROOT: Final = Path(__file__).parents[2]
 DECISIONS: Final = ROOT / "docs" / "decisions"
@@ -22,6 +22,11 @@ def named(page: Path) -> str:
 @pytest.mark.parametrize("page", PAGES, ids=named)
 def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
     assert broken_links(page) == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_every_row_of_a_table_has_the_cells_of_its_head(page: Path) -> None:
+    assert uneven_rows(page) == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)

@@ -43,7 +43,7 @@ export async function publish(api: Api, session: Session, check: Check, places: 
       problem.textContent = "";
       try {
         const text = notes.value.trim();
-        if (text !== (session.saved.version.description ?? "") && text !== "") await session.describe(text);
+        if (text !== (session.saved.version.description ?? "")) await session.describe(text);
         await session.publish();
         published = true;
         shown.close();

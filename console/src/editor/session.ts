@@ -76,7 +76,7 @@ export class Session {
     await this.change(body, text);
   }
 
-  /** Notes on a draft. Throws Overtaken, ApiError. */
+  /** Notes on a draft, empty for none. Throws Overtaken, ApiError. */
   async describe(notes: string): Promise<void> {
     await this.change({ description: notes }, this.base.text);
   }

@@ -52,6 +52,9 @@ let exact = "";
 // Those of the flow that is chosen.
 let tests: FlowTest[] = [];
 let chosen = "";
+// What the last flow filled in: the next one replaces it. What was typed as the text before comes back without one.
+const filled = { name: "", description: "", yaml: "" };
+let typed = "";
 card.replaceChildren(
   notice.element,
   h(
@@ -92,14 +95,19 @@ function bring(found: FlowTest[]): void {
 async function fromFlow(slug: string): Promise<void> {
   chosen = slug;
   bring([]);
-  if (slug === "") return;
+  if (slug === "") {
+    if (yaml.value === filled.yaml) yaml.value = typed;
+    return;
+  }
   try {
     const found = await api.get<Flow & { yaml: string; tests: FlowTest[] }>(`/flows/${encodeURIComponent(slug)}`);
     if (chosen !== slug) return;
     bring(found.tests);
+    if (yaml.value !== filled.yaml) typed = yaml.value;
     yaml.value = found.yaml;
-    if (name.value === "") name.value = found.name;
-    if (description.value === "") description.value = found.summary;
+    if (["", filled.name].includes(name.value)) name.value = found.name;
+    if (["", filled.description].includes(description.value)) description.value = found.summary;
+    Object.assign(filled, { name: found.name, description: found.summary, yaml: yaml.value });
   } catch (error) {
     notice.failed(error);
   }
@@ -114,9 +122,9 @@ async function fromFile(picked: File | undefined): Promise<void> {
   }
   try {
     exact = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await picked.arrayBuffer());
-    yaml.value = exact;
     flow.value = "";
     void fromFlow("");
+    yaml.value = exact;
   } catch {
     mark("file", "The file is not UTF-8 text: save it as UTF-8 first");
     return;

@@ -1,12 +1,12 @@
 // A test run of a version's pipeline: sample and rules in, results and steps out.
-import { Api } from "../lib/api";
+import { Api, type List } from "../lib/api";
 import { byId, h } from "../lib/dom";
 import { given, page } from "../lib/page";
 import { button, dialog, field, mark, messageOf, Notice, options } from "../lib/ui";
 import { followed, isFinal, results } from "../testing/results";
 import { Rules } from "../testing/rules";
 import { Samples } from "../testing/samples";
-import type { Run } from "../testing/types";
+import type { Listed, Run } from "../testing/types";
 
 const SIGNALS = ["logs", "metrics", "traces", "profiles"];
 const DURATIONS = [1, 5, 10, 20, 40, 60];
@@ -117,9 +117,11 @@ async function showNamed(): Promise<void> {
 }
 
 function keep(): void {
-  const name = h("input", { id: "test-name", required: true, maxlength: 100 });
+  const name = h("input", { id: "test-name", required: true, maxlength: 80, pattern: "[A-Za-z0-9][A-Za-z0-9._\\-]*" });
   const problem = h("p", { class: "error", role: "alert" });
+  let replaces = "";
   const act = async (): Promise<void> => {
+    if (!name.reportValidity()) return;
     const body = {
       target_pipeline: pipeline.value,
       signal_type: signal(),
@@ -128,13 +130,16 @@ function keep(): void {
       rules: rules.all,
     };
     try {
-      await api.request(
-        "PUT",
-        `/configurations/${configuration}/versions/${version}/tests/${encodeURIComponent(name.value.trim())}`,
-        { body },
-      );
+      const tests = `/configurations/${configuration}/versions/${version}/tests`;
+      const { items } = await api.get<List<Listed>>(tests);
+      if (replaces !== name.value && items.some((test) => test.name === name.value)) {
+        replaces = name.value;
+        problem.textContent = `A test ${replaces} is there already: save again to replace it, or take another name`;
+        return;
+      }
+      await api.request("PUT", `${tests}/${name.value}`, { body });
       shown.close();
-      notice.tell(`The test ${name.value.trim()} is saved with version ${version}.`);
+      notice.tell(`The test ${name.value} is saved with version ${version}.`);
     } catch (error) {
       problem.textContent = messageOf(error);
     }

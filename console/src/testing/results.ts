@@ -81,7 +81,7 @@ export async function results(api: Api, run: Run, textOf: (line: number) => stri
       const text = await api.get<string>(`/testing/runs/${run.id}/output`);
       return h("pre", { tabindex: 0, "aria-label": "Output" }, text || "Nothing came out.");
     });
-    card.append(h("h3", {}, "Steps"), steps, h("details", {}, h("summary", {}, "Output"), output));
+    card.append(h("h3", {}, "Steps"), steps, h("details", { open: !run.trace }, h("summary", {}, "Output"), output));
   }
   card.append(
     h(
