@@ -17,7 +17,7 @@ from headgate.reference import service as reference
 from headgate_engine.reference.fields import Field, fields
 from headgate_engine.reference.model import KINDS, Component, Kind
 from headgate_engine.wire.inputs import CollectorVersion
-from web.html import NOTHING, Html, breakable, html, joined
+from web.html import NOTHING, Html, breakable, html, joined, with_code
 from web.pages import Here, page_router
 from web.parts import Fields, empty, home, query_of, tag
 from web.table import Cell, Column, Viewed, chips, pages, read, table
@@ -40,7 +40,7 @@ OTTL has <a href="{ottl}">a reference of its own</a>, and so has <a href="/docs"
 _WAITING: Final = """\
 <div class="notice" role="status">These are the components of the first build: {when}. Then all are shown here.</div>"""
 _COLUMNS: Final = (
-    Column("Component", "type", lambda component: (component.type, component.kind)),
+    Column("Component", "type", lambda component: (component.type, component.kind), kind="tight"),
     Column("Kind", "kind", lambda component: (component.kind, component.type)),
     Column("Stability", "stability", lambda component: (*sorted(component.stability.values()), component.type)),
     Column("What it does", kind="small"),
@@ -116,7 +116,7 @@ def show_component(here: Here, kind: Kind, type: Type, version: OfVersion = "") 
         type=component.type,
         kind=component.kind,
         deprecated=tag("deprecated", "bad") if component.deprecated is not None else NOTHING,
-        summary=component.summary,
+        summary=with_code(component.summary),
         reason=html(_REASON, text=component.deprecated) if component.deprecated else NOTHING,
         versions=_other_versions(f"{components_path(here.caller)}/{component.kind}/{component.type}", version),
         version=version or settings().collector_version,
@@ -159,7 +159,7 @@ def _row(path: str, version: str, component: Component) -> Sequence[Cell]:
         html(_TYPE, path=own, type=component.type, aliases=_former(component)),
         component.kind,
         _stability(component),
-        html("{deprecated}{summary}", deprecated=deprecated, summary=component.summary),
+        html("{deprecated}{summary}", deprecated=deprecated, summary=with_code(component.summary)),
     )
 
 

@@ -53,8 +53,8 @@ _HOSTS: Final = '<strong>{running}</strong><span class="soft small">of {total} i
 _TESTS: Final = "<strong>{n}</strong><span>{state}</span>"
 _FLEET: Final = '<a href="{path}">{fleet}</a>'
 _VERSIONS: Final = """\
-{heading}<div class="card">{pages}{table}
-<p class="small last"><a href="{path}/compare">Compare versions</a></p></div>"""
+{heading}<div class="card">{pages}{table}{compare}</div>"""
+_COMPARE: Final = '<p class="small last"><a href="{path}/compare">Compare versions</a></p>'
 _VERSION: Final = """\
 <a href="{path}"><strong>Version {n}</strong></a> <span class="soft small">{description}</span>"""
 _USE_COLUMNS: Final = ("Group", "Fleet", "Version", "Collectors that run it", "Records taken")
@@ -100,7 +100,7 @@ def list_versions(here: Here, configuration_id: ConfigurationId, view: Viewed) -
     content = html(
         _VERSIONS,
         heading=heading(caller, configuration, "versions"),
-        path=path,
+        compare=html(_COMPARE, path=path) if configuration.latest_version > 1 else NOTHING,
         pages=pages(view, listed, {}, "version"),
         table=table(_VERSION_COLUMNS, [_version(path, version) for version in listed.entries], view=view),
     )

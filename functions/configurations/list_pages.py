@@ -41,7 +41,8 @@ _COLUMNS: Final = (
 )
 _CHANGE: Final = """\
 <form method="post" action="{path}/change" id="chosen" class="chosen">{csrf}{all}
-<div class="row">{setting}{value}<button class="plain">Show what changes</button></div></form>"""
+<details><summary class="small">Set a value in them</summary>
+<div class="row">{setting}{value}<button class="plain">Show what changes</button></div></details></form>"""
 _DRAFTS: Final = '<p class="soft small last">Drafts that other members have not published are not listed.</p>'
 _WHAT_FOR: Final = (
     "A configuration is the text that collectors run, kept in numbered versions. Here you see your own, and those that "

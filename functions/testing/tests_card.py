@@ -7,7 +7,7 @@ from headgate.runs.suites.service import Shown, TestsOverview
 from headgate.version_tests.model import ListedTest
 from web import charts
 from web.charts import ChartPart
-from web.html import NOTHING, Html, html
+from web.html import NOTHING, Html, html, with_code
 from web.parts import confirmed, counted, empty, hidden, moment, nothing_yet, tag
 from web.table import Cell, table
 
@@ -15,7 +15,7 @@ _CARD: Final = '<div class="card"><h2>Tests</h2>{state}{tests}</div>'
 _TESTS_FOR: Final = (
     "A test is a sample with what must come out of a pipeline. It stays with the version and is carried on to the next."
 )
-_FIRST_TEST: Final = (
+_FIRST_TEST: Final = with_code(
     "None yet: choose Test above, run a sample, and save it as a test. `headgate config push` saves those in files."
 )
 _STATE: Final = '<p>{tag} <span class="soft">{text}</span></p>'

@@ -5,6 +5,7 @@ A template engine would be another dependency to import at every cold start, for
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from html import escape
 from string import Formatter
@@ -30,8 +31,8 @@ def joined(parts: Iterable[Html]) -> Html:
 
 
 def with_code(text: str) -> Html:
-    """Text, in which what stands between backticks is code."""
-    parts = enumerate(text.split("`"))
+    """Text, in which what stands between two backticks is code."""
+    parts = enumerate(re.split("`([^`]*)`", text))
     return joined(html("<code>{part}</code>" if place % 2 else "{part}", part=part) for place, part in parts)
 
 

@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from headgate.foundation.caller import Caller
 from web import assets
-from web.html import NOTHING, Html, html, joined
+from web.html import NOTHING, Html, html, joined, with_code
 from web.icons import icon
 from web.look import DEFAULT, Look
 
@@ -138,7 +138,7 @@ def page(
     `script` is the console's for what is on it.
     """
     notices = joined(
-        html('<div class="notice{bad}" role="{role}">{text}</div>', bad=bad, role=role, text=text)
+        html('<div class="notice{bad}" role="{role}">{text}</div>', bad=bad, role=role, text=with_code(text))
         for text, bad, role in ((problem, " bad", "alert"), (notice, "", "status"))
         if text
     )

@@ -67,7 +67,7 @@ def own_path_or_root(path: str) -> str:
 class SentForm:
     """A form that a page of this site posted; `refused` if the page was of an earlier session of the browser."""
 
-    form: Mapping[str, str]
+    form: dict[str, str]
     refused: ForeignForm | None = None
 
 
@@ -136,13 +136,13 @@ async def _sent(request: Request, who: Visit) -> SentForm:
 FormAsSent = Annotated[SentForm, Depends(_sent)]
 
 
-async def _form(sent: FormAsSent) -> Mapping[str, str]:
+async def _form(sent: FormAsSent) -> dict[str, str]:
     if sent.refused:
         raise ForeignForm
     return sent.form
 
 
-Form = Annotated[Mapping[str, str], Depends(_form)]
+Form = Annotated[dict[str, str], Depends(_form)]
 
 
 async def _person(request: Request, who: Visit) -> Session:

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from headgate.foundation import errors
 from headgate.foundation.caller import Caller
 from headgate.http.pagination import issue
-from web.html import NOTHING, Html, html
+from web.html import NOTHING, Html, html, with_code
 from web.layout import options
 
 _MINUTE: Final = "datetime-local"
@@ -238,7 +238,9 @@ def _field(name: str, label: str, control: Html, hint: str, error: str) -> Html:
         label=label,
         control=control,
         hint=html('<p class="hint" id="{name}-hint">{text}</p>', name=name, text=hint) if hint else NOTHING,
-        error=html('<p class="error" id="{name}-error">{text}</p>', name=name, text=error) if error else NOTHING,
+        error=html('<p class="error" id="{name}-error">{text}</p>', name=name, text=with_code(error))
+        if error
+        else NOTHING,
     )
 
 

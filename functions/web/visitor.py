@@ -2,7 +2,6 @@
 
 import re
 import secrets
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -33,8 +32,8 @@ class ForeignForm(errors.Forbidden):
     code = "foreign_form"
     detail = "This form is no longer valid: go back, reload the page and send the form again"
 
-    def __init__(self, form: Mapping[str, str] | None = None) -> None:
-        super().__init__("You signed in again after this form was opened: send it again" if form else None)
+    def __init__(self, form: dict[str, str] | None = None) -> None:
+        super().__init__("You signed in again after this form was opened: send it again" if form else self.detail)
         self.form = form
 
 

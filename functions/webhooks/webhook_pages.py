@@ -59,7 +59,8 @@ _LABELS: Final = {
 
 _LIST: Final = """\
 <h1>Webhooks</h1>
-<p class="soft">Headgate sends what happens to an address of yours, signed. docs/webhooks.md says how to check it.</p>
+<p class="soft">Headgate sends what happens to an address of yours, signed as
+<a href="https://www.standardwebhooks.com">Standard Webhooks</a> describes: its libraries check it.</p>
 <div class="card">{entries}</div>
 <div class="card"><h2>Add a webhook</h2>
 <form method="post" action="{path}">{csrf}

@@ -332,6 +332,7 @@ def test_hostile_names_and_texts_are_texts(here: Visit, service: LocalService) -
     page.get_by_label("All on this page").check()
     expect(page.get_by_text("With 1 chosen:")).to_be_visible()
     expect(page.locator("td.choose :checked")).to_have_count(1)
+    page.get_by_text("Set a value in them").click()
     page.get_by_label("Setting").fill("receivers.otlp.protocols")
     page.get_by_role("button", name="Show what changes").click()
     expect(page.get_by_role("heading", name="Change 0 configurations")).to_be_visible()

@@ -44,6 +44,7 @@ def test_a_value_is_set_in_several_configurations_tested_and_published(here: Vis
     page.goto(f"{here.home}/configurations")
     for name in ("First", "Second"):
         page.get_by_label(f"Choose {name}", exact=True).check()
+    page.get_by_text("Set a value in them").click()
     page.get_by_label("Setting").fill("exporters.debug.verbosity")
     page.get_by_label("Value").fill("detailed")
     page.get_by_role("button", name="Show what changes").click()

@@ -61,7 +61,7 @@ _GRAPH: Final = """\
 _DELIVERED: Final = "The group's collectors receive this version with their next heartbeat."
 _NOT_DELIVERED: Final = """\
 The group's collectors run nothing until a version is assigned: below, or with
-<code data-copy="the command">headgate deployment assign {fleet} {group} CONFIGURATION</code>."""
+<code data-copy="the command">headgate deployment assign {fleet} {group} CONFIGURATION</code>"""
 _LIST: Final = """\
 <div class="card"><h2>Rollouts</h2><div id="rollouts" data-live="{live}">{rollouts}</div></div>"""
 _CAPTURES: Final = """\

@@ -7,7 +7,7 @@ from headgate.deployments.environment import Environment, GroupVariable
 from headgate.deployments.model import Deployment
 from headgate.rollouts.upgrading import VariableHosts
 from headgate.storage.sealed import MAX_BYTES
-from web.html import NOTHING, Html, html
+from web.html import NOTHING, Html, html, with_code
 from web.parts import Fields, confirmed, counted, empty, hidden, moment, nothing_yet, tag
 from web.table import END, Cell, Column, table
 
@@ -62,7 +62,7 @@ def _of_hosts(group_path: str, group: Deployment, stored: Environment, hosts: Va
     words = [f"{counted(n, 'host')} with {_revision(revision)}" for revision, n in hosts.running.items()]
     if hosts.unknown:
         words.append(f"{counted(hosts.unknown, 'host')} that {'does' if hosts.unknown == 1 else 'do'} not say")
-    named = [html("<li>{name}: {why}</li>", name=each.name, why=each.message) for each in hosts.named]
+    named = [html("<li>{name}: {why}</li>", name=each.name, why=with_code(each.message)) for each in hosts.named]
     moved = hosts.running.get(stored.revision, 0) == hosts.total or hosts.unreached == hosts.total
     return html(
         _HOSTS,
