@@ -132,6 +132,7 @@ def test_a_pipeline_is_tested_step_by_step_and_kept_as_a_test(here: Visit, servi
     page.goto(f"{made.path}/versions/1/run?run={untraced}")
     expect(page.get_by_text("The run was not traced")).to_be_visible()
     assert [complaint for complaint in here.complaints if "404" in complaint] == []
+    expect(page.get_by_label("Output", exact=True)).to_be_visible()
 
 
 @pytest.mark.full

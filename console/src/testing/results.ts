@@ -73,9 +73,7 @@ export async function results(api: Api, run: Run, textOf: (line: number) => stri
   );
   if (run.status !== "Error") {
     const steps = run.trace
-      ? await part(async () =>
-          stepThrough(api, run.id, await api.get<Steps>(`/testing/runs/${run.id}/steps`), textOf),
-        )
+      ? await part(async () => stepThrough(api, run.id, await api.get<Steps>(`/testing/runs/${run.id}/steps`), textOf))
       : h("p", { class: "soft" }, "The run was not traced: a run with steps shows what each component did.");
     const output = await part(async () => {
       const text = await api.get<string>(`/testing/runs/${run.id}/output`);
