@@ -117,6 +117,28 @@ def test_a_host_that_applied_another_text_is_not_green(fleet: Fleet, now: Clock)
     assert (known(fleet)["state"], known(fleet)["running"]["version_number"]) == ("applied", 1)
 
 
+@pytest.mark.parametrize("runs", ["the text before", None])
+def test_a_host_that_starts_with_another_text_than_it_had_applied_is_offered_the_version_again(
+    fleet: Fleet, now: Clock, runs: str | None
+) -> None:
+    """As after a power cut, or a disk that was full, which left its files of different times."""
+    fleet.assign(1)
+    agent = fleet.agent()
+    agent.start()
+    agent.applies()
+    agent.tells(told(version(1)))
+    agent.sequence_num = 0
+    first = agent.full()
+    first.custom_message.capability, first.custom_message.type = "io.headgate.host", "report"
+    first.custom_message.data = told(runs)
+    answer = agent.send(first)
+
+    assert answer.remote_config.config.config_map[""].body == version(1).encode()
+    agent.applies()
+    agent.tells(told(version(1)))
+    assert (known(fleet)["state"], known(fleet)["running"]["version_number"]) == ("applied", 1)
+
+
 def test_a_host_that_still_runs_the_version_before_is_shown_so(fleet: Fleet, now: Clock) -> None:
     fleet.assign(1)
     agent = fleet.agent()

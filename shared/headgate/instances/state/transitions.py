@@ -13,7 +13,7 @@ from headgate.instances.desired.offers import obstacle
 from headgate.instances.model import Instance, Standing
 from headgate.instances.orders.model import PendingOrder
 from headgate.instances.reported.host import HostReport
-from headgate.instances.reported.model import AgentReport
+from headgate.instances.reported.model import AgentReport, ReportedConfig
 from headgate.instances.state.model import InstanceState
 
 WITHOUT_PIPELINES: Final = "service::pipelines: service must have at least one pipeline"
@@ -57,14 +57,25 @@ def after_report(
     """
     # A message that was sent before it said that it stops may arrive later.
     late = before.reported.stopped and 0 < report.sequence_num <= before.contact.sequence_num
-    if report.config and report.config.status == "applying" and 0 == report.sequence_num < before.contact.sequence_num:
-        # It repeats what its process of before said, which ended meanwhile: nothing is under way.
+    if report.config and _is_of_before(before, report, report.config):
         report = replace(report, config=replace(report.config, status="unset"))
     reported = before.reported.after(report, at, late=late, sends=sends)
     ended = trials.ended(before.trials, before.reported.config, report, reported.health, desired, at)
     contact = replace(before.contact, sequence_num=report.sequence_num)
     after = replace(before, contact=contact, reported=reported, trials=ended)
     return judged(replace(after, trials=trials.proved(before, after, report, desired, at)), desired)
+
+
+def _is_of_before(before: Instance, report: AgentReport, config: ReportedConfig) -> bool:
+    """True if a process that has just started repeats what the one before said of a config that it does not run.
+
+    A kill, a power cut or a full disk leaves that. The config is offered again.
+    """
+    if not 0 == report.sequence_num < before.contact.sequence_num:
+        return False
+    offered, runs = before.trials.outcome_of(config.config_hash), report.host.text_hash if report.host else None
+    differs = offered is not None and None not in (offered.text_hash, runs) and offered.text_hash != runs
+    return config.status == "applying" or (config.status == "applied" and differs)
 
 
 def with_failure(instance: Instance, config: Desired, desired: Desired, message: str, at: datetime) -> Instance:
