@@ -43,6 +43,8 @@ var notes = []*note{
 	keysNotAnchored,
 	readAfterDelete,
 	numberAsText,
+	exclusive,
+	keyLiteral,
 }
 
 // Note is what there is to say about a valid expression.
@@ -61,7 +63,7 @@ type parsedExpression struct {
 	// group is the same for the statements and conditions that stand together, and conditions are those of the group.
 	group      string
 	conditions []*parsedExpression
-	// before are the statements that run before it.
+	// before are the statements that run before it, or the conditions before it in its list.
 	before []*parsedExpression
 }
 
@@ -89,10 +91,12 @@ func noteAll(expressions []*expression) {
 		if accepted == nil {
 			continue
 		}
-		if accepted.kind == Statement {
-			key := e.list()
-			accepted.conditions, accepted.before = conditions[accepted.group], lists[key]
+		if key := e.list(); key != "" {
+			accepted.before = lists[key]
 			lists[key] = append(lists[key][:len(lists[key]):len(lists[key])], accepted)
+		}
+		if accepted.kind == Statement {
+			accepted.conditions = conditions[accepted.group]
 		}
 		for _, kind := range notes {
 			if message := kind.check(accepted); message != "" {
@@ -102,10 +106,17 @@ func noteAll(expressions []*expression) {
 	}
 }
 
-// list is the same for the statements that a component runs one after the other, in all groups of a field.
+// list is the same for the statements that a component runs one after the other, in all groups of a field, and for the
+// conditions of a list. It is empty for a condition that stands alone.
 func (e *expression) list() string {
-	list, _, _ := strings.Cut(e.path, "[")
-	return list
+	if e.kind() != Condition {
+		list, _, _ := strings.Cut(e.path, "[")
+		return list
+	}
+	if !strings.HasSuffix(e.path, "]") {
+		return ""
+	}
+	return e.path[:strings.LastIndexByte(e.path, '[')]
 }
 
 // holder is the same for the statements and conditions of a group.

@@ -14,6 +14,7 @@ var all = []*Policy{
 	splitTraces,
 	tracesNotRoutedByTrace,
 	resourceDetectionOverrides,
+	requestMetadataMissing,
 	// What is lost on the way.
 	noRetry,
 	noSendingQueue,
@@ -22,14 +23,24 @@ var all = []*Policy{
 	filePositionsNotStored,
 	ottlErrorsHidden,
 	routingWithoutDefault,
+	deltasToRemoteWrite,
+	everythingSampled,
 	redactionRemovesAll,
 	metricsTransformIncomplete,
 	histogramBoundsUnsorted,
+	// What means something else than it says.
+	patternTakenLiterally,
+	filePathNotIncluded,
+	timeLayoutUnfit,
+	expressionAsText,
+	variableNotReplaced,
 	// What does not start, or sends nowhere.
 	extensionNotStarted,
 	portConflict,
 	addressWithoutPort,
 	endpointWithoutScheme,
+	endpointWithoutPath,
+	schemeInToken,
 	otlpHTTPSignalPath,
 	otlpPortSwapped,
 	// What grows without bounds.

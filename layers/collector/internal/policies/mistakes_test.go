@@ -173,6 +173,101 @@ receivers: {otlp: {protocols: {grpc: }}}
 exporters: {prometheus: {endpoint: 0.0.0.0}}
 service: {pipelines: {metrics: {receivers: [otlp], exporters: [prometheus]}}}
 `,
+	// headers_setter read a header that the receiver had not kept.
+	"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/29676": `
+extensions: {headers_setter: {headers: [{action: insert, key: x-otlp-api-key, from_context: x-otlp-api-key}]}}
+receivers: {otlp: {protocols: {grpc: {include_metadata: true}}}}
+processors: {batch: }
+exporters: {otlp: {endpoint: 'dashboard.example.com:18889', auth: {authenticator: headers_setter}}}
+service: {extensions: [headers_setter], pipelines: {traces: {receivers: [otlp], processors: [batch], exporters: [otlp]}}}
+`,
+	// Counted logs never came to Prometheus.
+	"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/37164": `
+receivers: {otlp: {protocols: {grpc: }}}
+connectors: {count: {logs: {my.count: {attributes: [{key: service.name, default_value: app}]}}}}
+processors: {batch: }
+exporters: {prometheusremotewrite: {endpoint: 'https://prometheus.example.com/api/v1/write'}}
+service:
+  pipelines:
+    logs: {receivers: [otlp], exporters: [count]}
+    metrics: {receivers: [count], processors: [batch], exporters: [prometheusremotewrite]}
+`,
+	// Half of the health checks were to be left out, and all traces came.
+	"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/20657": `
+receivers: {otlp: {protocols: {grpc: }}}
+processors:
+  tail_sampling:
+    policies:
+      - {name: always, type: always_sample}
+      - {name: errors, type: status_code, status_code: {status_codes: [ERROR, UNSET]}}
+      - name: health
+        type: and
+        and:
+          and_sub_policy:
+            - {name: path, type: string_attribute, string_attribute: {key: http.url, values: [/health]}}
+            - {name: half, type: probabilistic, probabilistic: {sampling_percentage: 50}}
+exporters: {otlp: {endpoint: 'backend.example.com:4317'}}
+service: {pipelines: {traces: {receivers: [otlp], processors: [tail_sampling], exporters: [otlp]}}}
+`,
+	// A route of a policy was a pattern, and no trace was sampled by it.
+	"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/38142": `
+receivers: {otlp: {protocols: {grpc: }}}
+processors:
+  tail_sampling:
+    policies:
+      - name: noisy
+        type: and
+        and:
+          and_sub_policy:
+            - {name: route, type: string_attribute, string_attribute: {key: http.route, values: ['/v1/name/.+']}}
+            - {name: few, type: probabilistic, probabilistic: {sampling_percentage: 1}}
+exporters: {otlp: {endpoint: 'backend.example.com:4317'}}
+service: {pipelines: {traces: {receivers: [otlp], processors: [tail_sampling], exporters: [otlp]}}}
+`,
+	// Spans of services of a name's beginning were to be dropped.
+	"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/11536": `
+receivers: {otlp: {protocols: {grpc: }}}
+processors: {filter: {spans: {exclude: {match_type: strict, services: ['hoff-api.*']}}}}
+exporters: {otlp: {endpoint: 'backend.example.com:4317'}}
+service: {pipelines: {traces: {receivers: [otlp], processors: [filter], exporters: [otlp]}}}
+`,
+	// Lines of several files became records of each other.
+	"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/45479": `
+receivers:
+  filelog:
+    include: [/var/log/app/*.log]
+    operators: [{type: recombine, combine_field: body, is_first_entry: 'body matches "^\\d{4}-"'}]
+exporters: {otlp: {endpoint: 'backend.example.com:4317'}}
+service: {pipelines: {logs: {receivers: [filelog], exporters: [otlp]}}}
+`,
+	// A header of the request was to be passed on.
+	"https://github.com/open-telemetry/opentelemetry-collector/issues/12947": `
+receivers: {otlp: {protocols: {http: {include_metadata: true}}}}
+processors: {attributes: {actions: [{key: auth_header, from_context: Authorization, action: upsert}]}}
+exporters: {otlp: {endpoint: 'elastic.example.com:8200', headers: {Authorization: 'attributes["auth_header"]'}}}
+service: {pipelines: {traces: {receivers: [otlp], processors: [attributes], exporters: [otlp]}}}
+`,
+	// Every record had the name of a field for the name of its pod.
+	"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/35686": `
+receivers:
+  filelog:
+    include: [/var/log/pods/*/*/*.log]
+    include_file_path: true
+    operators: [{type: container}, {type: add, field: attributes.pod_name, value: resource.k8s.pod.name}]
+exporters: {otlp: {endpoint: 'backend.example.com:4317'}}
+service: {pipelines: {logs: {receivers: [filelog], exporters: [otlp]}}}
+`,
+	// Lines had the time of day only.
+	"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/46111": `
+receivers:
+  filelog:
+    include: [/var/log/ignite.log]
+    operators:
+      - {type: regex_parser, on_error: send_quiet, regex: '^.{0,128}?(?P<timestamp>\d{2}:\d{2}:\d{2}\,\d{3})'}
+      - {type: time_parser, on_error: send_quiet, parse_from: attributes.timestamp, layout_type: strptime, layout: '%H:%M:%S,%L'}
+exporters: {otlp: {endpoint: 'backend.example.com:4317'}}
+service: {pipelines: {logs: {receivers: [filelog], exporters: [otlp]}}}
+`,
 }
 
 func TestMistakesOfUsersAreFoundInConfigurationsThatAreValid(t *testing.T) {

@@ -2,6 +2,7 @@ package policies
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.opentelemetry.io/collector/component"
@@ -12,8 +13,8 @@ var routingWithoutDefault = &Policy{
 	Code:     "routing_without_default",
 	Title:    "routing drops what no condition matches",
 	Severity: Warning,
-	Why:      "Without default_pipelines the connector drops what matches no entry of its table, without a word.",
-	WayOut:   "Add default_pipelines. If the rest is to be dropped, name a pipeline whose exporter is nop, so that it shows in the metrics.",
+	Why:      "Without default_pipelines the connector drops what matches no entry of its table, without a word. So does the operator router without default.",
+	WayOut:   "Add default_pipelines, or default to the operator. If the rest is to be dropped, name a pipeline whose exporter is nop, so that it shows in the metrics.",
 	Failing: `receivers:
   otlp:
     protocols:
@@ -64,6 +65,20 @@ service:
 		return known
 	},
 	check: func(c *configuration, found *findings) {
+		for _, one := range c.running("receivers") {
+			operators, _ := valueAt(one.written, []string{"operators"}).([]any)
+			for i, operator := range operators {
+				routes, _ := valueAt(operator, []string{"routes"}).([]any)
+				// The routes that the collector's documents have for logs of containers match each of their formats.
+				matchesFormats := slices.ContainsFunc(routes, func(route any) bool {
+					expression, _ := valueAt(route, []string{"expr"}).(string)
+					return strings.Contains(expression, "[^ Z]+Z")
+				})
+				if valueAt(operator, []string{"type"}) == "router" && valueAt(operator, []string{"default"}) == nil && !matchesFormats {
+					found.at(one.path("operators", strconv.Itoa(i)), "this router of %s has no default: it drops what no route matches", one.id)
+				}
+			}
+		}
 		for _, one := range c.running("connectors") {
 			if !one.is("routing") || one.read() == nil || len(one.list("default_pipelines")) > 0 || one.unknown("default_pipelines") {
 				continue

@@ -177,7 +177,7 @@ var (
 
 // isPlaceholder tells whether a text stands for a secret and is not one.
 func isPlaceholder(text string) bool {
-	return text == "" || placeholder.MatchString(text) || strings.Trim(text, text[:1]) == "" ||
+	return text == "" || placeholder.MatchString(text) || isPath.MatchString(text) || strings.Trim(text, text[:1]) == "" ||
 		len(text) > 20 && words.MatchString(text)
 }
 

@@ -1,0 +1,53 @@
+package policies
+
+var endpointWithoutPath = &Policy{
+	Code:     "endpoint_without_path",
+	Title:    "An address that is used as it stands has no path",
+	Severity: Warning,
+	Why: "traces_endpoint, metrics_endpoint and logs_endpoint of otlphttp, and the endpoints of prometheusremotewrite and " +
+		"zipkin, are whole addresses: nothing is added to them. Without a path, the server answers 404 or 405 to every request.",
+	WayOut: "Write the whole address, such as https://host/v1/traces, https://host/api/v1/write or https://host/api/v2/spans.",
+	Failing: `receivers:
+  otlp:
+    protocols:
+      grpc:
+exporters:
+  otlphttp:
+    traces_endpoint: https://backend.example.com
+service:
+  pipelines:
+    traces:
+      receivers: [otlp]
+      exporters: [otlphttp]
+`,
+	Passing: `receivers:
+  otlp:
+    protocols:
+      grpc:
+exporters:
+  otlphttp:
+    endpoint: https://backend.example.com
+service:
+  pipelines:
+    traces:
+      receivers: [otlp]
+      exporters: [otlphttp]
+`,
+	check: func(c *configuration, found *findings) {
+		for _, one := range c.running("exporters") {
+			for _, key := range wholeAddresses[plain(one.kind)] {
+				address := one.address([]string{key})
+				if one.sets(key) && !one.unknown(key) && address.host != "" && (address.path == "" || address.path == "/") {
+					found.at(one.path(key), "%s sends to the %s as it stands, which has no path", one.id, key)
+				}
+			}
+		}
+	},
+}
+
+// wholeAddresses are the settings to which an exporter adds no path, by type.
+var wholeAddresses = map[string][]string{
+	"otlphttp":              {"traces_endpoint", "metrics_endpoint", "logs_endpoint", "profiles_endpoint"},
+	"prometheusremotewrite": {"endpoint"},
+	"zipkin":                {"endpoint"},
+}

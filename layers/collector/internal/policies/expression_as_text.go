@@ -1,0 +1,65 @@
+package policies
+
+import (
+	"regexp"
+	"slices"
+)
+
+var expressionAsText = &Policy{
+	Code:     "expression_as_text",
+	Title:    "An expression stands where a text is taken",
+	Severity: Warning,
+	Why: "Headers of exporters, values of attributes and resource, and those of the operator add are texts: a server or a " +
+		"record gets the words attributes[\"tenant\"], and not the tenant.",
+	WayOut: "Use from_attribute in attributes and resource, EXPR(…) or copy in operators, and for headers headers_setter or a route for each value.",
+	Seen: []string{
+		"https://github.com/open-telemetry/opentelemetry-collector/issues/12947",
+		"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/35686",
+	},
+	Failing: `receivers:
+  otlp:
+    protocols:
+      grpc:
+exporters:
+  otlp:
+    endpoint: backend.example.com:4317
+    headers:
+      x-tenant: attributes["tenant"]
+service:
+  pipelines:
+    traces:
+      receivers: [otlp]
+      exporters: [otlp]
+`,
+	Passing: `receivers:
+  otlp:
+    protocols:
+      grpc:
+exporters:
+  otlp:
+    endpoint: backend.example.com:4317
+    headers:
+      x-tenant: shop
+service:
+  pipelines:
+    traces:
+      receivers: [otlp]
+      exporters: [otlp]
+`,
+	check: func(c *configuration, found *findings) {
+		for _, one := range c.running("receivers", "processors", "exporters") {
+			visit(one.written, nil, func(path []string, value any) {
+				text, isText := value.(string)
+				takesText := path[len(path)-1] == "value" && (slices.Contains(path, "operators") || one.is("attributes", "resource")) ||
+					one.section == "exporters" && slices.Contains(path, "headers")
+				if isText && takesText && isPath.MatchString(text) && !one.unknown(path...) {
+					found.at(one.path(path...), "%s takes this as a text, not as an expression", one.id)
+				}
+			})
+		}
+	},
+}
+
+// isPath matches a path of OTTL or of the operators, and nothing that somebody sends as a text.
+var isPath = regexp.MustCompile(`^(?:(?:resource|scope|span|log|metric|datapoint)\.)?(?:attributes|resource)\[["'][^"']+["']\]$` +
+	`|^(?:resource\.)?attributes\.[a-zA-Z_][\w.]*$|^(?:resource|body)\.[a-z_][\w.]*$`)

@@ -1,0 +1,61 @@
+package policies
+
+import "strings"
+
+var schemeInToken = &Policy{
+	Code:     "scheme_in_token",
+	Title:    "bearertokenauth sends the scheme twice",
+	Severity: Error,
+	Why:      "bearertokenauth puts its scheme, Bearer by default, before the token. With a token that begins with it, the server gets Bearer Bearer and refuses every request.",
+	WayOut:   "Leave the scheme out of the token.",
+	Failing: `extensions:
+  bearertokenauth:
+    token: Bearer ${env:TOKEN}
+receivers:
+  otlp:
+    protocols:
+      grpc:
+exporters:
+  otlp:
+    endpoint: backend.example.com:4317
+    auth:
+      authenticator: bearertokenauth
+service:
+  extensions: [bearertokenauth]
+  pipelines:
+    traces:
+      receivers: [otlp]
+      exporters: [otlp]
+`,
+	Passing: `extensions:
+  bearertokenauth:
+    token: ${env:TOKEN:-none}
+receivers:
+  otlp:
+    protocols:
+      grpc:
+exporters:
+  otlp:
+    endpoint: backend.example.com:4317
+    auth:
+      authenticator: bearertokenauth
+service:
+  extensions: [bearertokenauth]
+  pipelines:
+    traces:
+      receivers: [otlp]
+      exporters: [otlp]
+`,
+	check: func(c *configuration, found *findings) {
+		for _, one := range c.started {
+			token, _ := valueAt(one.written, []string{"token"}).(string)
+			scheme := "Bearer"
+			if one.sets("scheme") {
+				scheme = one.text("scheme")
+			}
+			if one.is("bearertokenauth") && scheme != "" && strings.HasPrefix(strings.ToLower(token), strings.ToLower(scheme)+" ") {
+				found.at(one.path("token"), "the token of %s begins with the scheme %s, which it adds", one.id, scheme)
+			}
+		}
+	},
+}

@@ -1,0 +1,84 @@
+package policies
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var timeLayoutUnfit = &Policy{
+	Code:     "time_layout_unfit",
+	Title:    "A layout of times is of another kind, or has no date",
+	Severity: Warning,
+	Why: "Operators read a layout as strptime unless layout_type says otherwise. A layout without % then matches one text only, " +
+		"and so does one with % as gotime: parsing fails for each record. Without a date, each time is on the first of January.",
+	WayOut: "Write %Y-%m-%d %H:%M:%S, or set layout_type: gotime and write 2006-01-02 15:04:05. For times without a date, leave the timestamp out.",
+	Seen:   []string{"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/46111"},
+	Failing: `receivers:
+  filelog:
+    include: [/var/log/app.log]
+    operators:
+      - type: regex_parser
+        regex: ^(?P<time>\S+ \S+) (?P<message>.*)$
+        timestamp:
+          parse_from: attributes.time
+          layout: yyyy-MM-dd HH:mm:ss
+exporters:
+  otlp:
+    endpoint: backend.example.com:4317
+service:
+  pipelines:
+    logs:
+      receivers: [filelog]
+      exporters: [otlp]
+`,
+	Passing: `receivers:
+  filelog:
+    include: [/var/log/app.log]
+    operators:
+      - type: regex_parser
+        regex: ^(?P<time>\S+ \S+) (?P<message>.*)$
+        timestamp:
+          parse_from: attributes.time
+          layout: "%Y-%m-%d %H:%M:%S"
+exporters:
+  otlp:
+    endpoint: backend.example.com:4317
+service:
+  pipelines:
+    logs:
+      receivers: [filelog]
+      exporters: [otlp]
+`,
+	check: func(c *configuration, found *findings) {
+		for _, one := range c.running("receivers") {
+			visit(valueAt(one.written, []string{"operators"}), []string{"operators"}, func(path []string, value any) {
+				layout, isText := value.(string)
+				if !isText || path[len(path)-1] != "layout" || one.unknown(path...) {
+					return
+				}
+				kind, _ := valueAt(one.written, append(slices.Clone(path[:len(path)-1]), "layout_type")).(string)
+				date, isOther := dateOfStrptime, !strings.Contains(layout, "%")
+				switch kind {
+				case "", "strptime":
+				case "gotime":
+					date, isOther = dateOfGo, !isOther
+				default:
+					return
+				}
+				switch {
+				case isOther:
+					found.at(one.path(path...), "this layout of %s is not one of its layout_type: no time is read", one.id)
+				case !date.MatchString(layout):
+					found.at(one.path(path...), "this layout of %s has no date: every time is on the first of January", one.id)
+				}
+			})
+		}
+	},
+}
+
+// dateOfStrptime and dateOfGo match a part of a layout that is of a date.
+var (
+	dateOfStrptime = regexp.MustCompile(`%[-_0EO]?[dejyYmbBhDFcxgGuUVWs]`)
+	dateOfGo       = regexp.MustCompile(`06|01|02|_2|\b[12]\b|Jan`)
+)

@@ -1,0 +1,61 @@
+package policies
+
+import "regexp"
+
+var variableNotReplaced = &Policy{
+	Code:     "variable_not_replaced",
+	Title:    "A variable without braces is a text",
+	Severity: Error,
+	Why: "The collector replaces ${env:NAME} and ${NAME}. Since 0.104.0 it leaves $NAME as it stands: a backend gets the " +
+		"words $API_KEY for a key.",
+	WayOut: "Write ${env:NAME}. If the text itself is meant, write $$NAME.",
+	Failing: `receivers:
+  otlp:
+    protocols:
+      grpc:
+exporters:
+  otlp:
+    endpoint: backend.example.com:4317
+    headers:
+      api-key: $API_KEY
+service:
+  pipelines:
+    traces:
+      receivers: [otlp]
+      exporters: [otlp]
+`,
+	Passing: `receivers:
+  otlp:
+    protocols:
+      grpc:
+exporters:
+  otlp:
+    endpoint: backend.example.com:4317
+    headers:
+      api-key: ${env:API_KEY}
+service:
+  pipelines:
+    traces:
+      receivers: [otlp]
+      exporters: [otlp]
+`,
+	check: func(c *configuration, found *findings) {
+		if !c.hasReferences {
+			return
+		}
+		for _, one := range c.running(everySection...) {
+			visit(one.written, nil, func(path []string, value any) {
+				text, isText := value.(string)
+				if !isText || !unbraced.MatchString(text) {
+					return
+				}
+				if node := c.document.Node(one.path(path...)...); node != nil && node.Value == text {
+					found.at(one.path(path...), "%s gets the name of a variable here: without braces, the collector does not replace it", one.id)
+				}
+			})
+		}
+	},
+}
+
+// unbraced matches a value that is a variable as shells write it, alone or in an address or a header.
+var unbraced = regexp.MustCompile(`^(?:[a-zA-Z]+ |https?://)?\$[A-Z_][A-Z0-9_]+(?:[:/.][\w:/.-]*)?$`)
