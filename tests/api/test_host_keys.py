@@ -79,8 +79,16 @@ def test_the_first_signed_message_registers_the_key_and_hosts_without_one_are_co
         (lambda host, body: host.posts(body + b"\x00\x00"), "not_opamp", None),
         (lambda host, body: host.posts(body, host.signature(body + b"x")), "signature_invalid", None),
         (lambda host, body: host.posts(body, "v1.x"), "signature_invalid", None),
-        (lambda host, body: host.posts(*host.sent[-1]), "message_repeated", "its signed number was used before"),
-        (lambda host, body: host.posts(*host.sent[0]), "message_repeated", "its signed number was used before"),
+        (
+            lambda host, body: host.posts(*host.sent[-1]),
+            "message_repeated",
+            "its signed number, or a later one, came before: it was late, or is an old one",
+        ),
+        (
+            lambda host, body: host.posts(*host.sent[0]),
+            "message_repeated",
+            "its signed number, or a later one, came before: it was late, or is an old one",
+        ),
     ],
     ids=["unsigned", "not a message", "of another body", "malformed", "the last one again", "the first one again"],
 )

@@ -29,7 +29,7 @@ _REASONS: Final[dict[Stranger, str]] = {
     "unsigned": "it was not signed",
 }
 _CUT_OFF: Final = "a person has cut this host off"
-_REPEATED: Final = "its signed number was used before"
+_REPEATED: Final = "its signed number, or a later one, came before: it was late, or is an old one"
 _MOST_INSTANCES: Final = 20_000
 _HOUR: Final = 3_600
 
