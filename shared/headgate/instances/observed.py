@@ -64,7 +64,7 @@ class SharedConfiguration:
 
 
 def configuration(caller: Caller, fleet_id: str, instance_id: str, sha256: str | None = None) -> ShownConfiguration:
-    """Returns a collector's reported configuration, or an earlier text by its hash; up to five reads.
+    """Returns a collector's reported configuration, or an earlier text by its hash; up to six reads.
 
     Raises FleetNotFound, InstanceNotFound, NothingReported.
     """

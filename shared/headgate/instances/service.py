@@ -85,7 +85,7 @@ ANY: Final = InstanceFilter()
 def instances(
     caller: Caller, fleet_id: str, limit: int, after: str | None, filters: InstanceFilter = ANY
 ) -> Slice[SeenInstance]:
-    """By id, so those that first started first; three reads. Raises FleetNotFound.
+    """By id, so those that first started first; four reads. Raises FleetNotFound.
 
     With `wanted`, up to `MOST_READ` instances are read, and the slice may have fewer than there are: its position says
     whether more may follow.
@@ -132,7 +132,7 @@ def overridden(fleet_id: str, configuration_id: str, at: datetime) -> list[Insta
 
 
 def seen(fleet: Fleet, instance_id: str, at: datetime) -> SeenInstance:
-    """One instance of a fleet that the caller is known to see; two reads. Raises InstanceNotFound."""
+    """One instance of a fleet that the caller is known to see; three reads. Raises InstanceNotFound."""
     stored = store.instance(fleet.id, instance_id)
     seen = _seen(fleet, [stored] if stored else [], at)
     if not seen:
