@@ -446,5 +446,12 @@ def test_a_text_is_linted_as_a_whole_beyond_what_a_request_of_lint_takes(join: J
     ann: Member = join([validation_router], "ann")
     text = FILTER + "\n        - ".join(f"'severity_number == {n}'" for n in range(201)) + "\n"
 
-    assert ann.http.post(f"{API}/ottl/lint", json={"yaml": text}).status_code == 422
+    refused = ann.http.post(f"{API}/ottl/lint", json={"yaml": text})
+    assert refused.status_code == 422
+    assert refused.json()["detail"].endswith(
+        ": lint the text in parts, or with POST /validate?lint=true, which takes more"
+    )
+    lists = {"conditions": ["true"] * 200, "statements": ['set(body, "a")']}
+    several = ann.http.post(f"{API}/ottl/lint", json={"context": "log", **lists}).json()
+    assert several["detail"].endswith(": send the others in another request")
     assert ann.http.post(f"{API}/validate?lint=true", json={"yaml": text}).json()["lint"]["checked"] == 201

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from headgate_cli.rollouts import follow
-from headgate_cli.rollouts.rollback import last_good
 from tests.support.answering import Answer, Server
 from tests.support.cli_in_process import Run
 
@@ -276,9 +275,9 @@ def test_a_rollback_aborts_what_is_under_way(server: Server, groups: Groups, run
     assert f"POST {PATH}/rollouts/{ROLLOUT}/abort" in [line for line, _, _ in server.requests]
 
 
-def test_a_rollback_assigns_what_was_completed_before(server: Server, groups: Groups, run: Run) -> None:
-    groups.rollouts = [rollout("completed", 3, 2), rollout("rolled_back", 9, 2), rollout("completed", 2, 1)]
-    groups.assigned |= {"collector_version": "0.158.0"}
+def test_a_rollback_assigns_what_the_group_goes_back_to(server: Server, groups: Groups, run: Run) -> None:
+    groups.rollouts = [rollout("completed", 3, 2)]
+    groups.assigned |= {"goes_back_to": version(2), "collector_version": "0.158.0"}
 
     code, _, err = run("rollback servers Default -m slow")
 
@@ -288,43 +287,11 @@ def test_a_rollback_assigns_what_was_completed_before(server: Server, groups: Gr
 
 
 def test_a_group_without_an_earlier_version_is_left_alone(server: Server, groups: Groups, run: Run) -> None:
-    groups.rollouts = [rollout("completed", 3, 3, **{"from": {"configuration_id": None, "version_number": None}})]
+    groups.rollouts = [rollout("completed", 3, 3)]
 
     code, _, err = run("rollback Default")
 
     assert (code, "ran no version before the one that it runs" in err) == (1, True)
-
-
-def test_a_rollback_prefers_what_ran_healthily_to_what_was_completed(server: Server, groups: Groups, run: Run) -> None:
-    groups.rollouts = [rollout("completed", 3, 2), rollout("completed", 2, 1)]
-    groups.assigned |= {"goes_back_to": version(1)}
-
-    code, _, _ = run("rollback Default")
-
-    assert (code, sent(server, "PATCH", GROUP)) == (0, {**version(1), "message": "Rollback"})
-
-
-@pytest.mark.parametrize("status", ["rolled_back", "aborted"])
-def test_a_rollback_offers_the_groups_own_version_again_if_no_rollout_completed(
-    server: Server, groups: Groups, run: Run, status: str
-) -> None:
-    groups.rollouts = [rollout(status, 4, 3)]
-
-    code, _, _ = run("rollback Default")
-
-    assert (code, sent(server, "PATCH", GROUP)) == (0, {**version(3), "message": "Rollback"})
-
-
-def test_a_rollback_offers_the_groups_version_again_to_hosts_that_did_not_go_back(
-    server: Server, groups: Groups, run: Run
-) -> None:
-    failure = {"instance_id": "ins_1", "gate": "rollback_failed", "message": "no such exporter"}
-    groups.rollouts = [rollout("rolled_back", 9, 3, failures=[failure]), rollout("completed", 3, 2)]
-    groups.assigned |= {"goes_back_to": version(2)}
-
-    code, _, _ = run("rollback servers Default")
-
-    assert (code, sent(server, "PATCH", GROUP)) == (0, {**version(3), "message": "Rollback"})
 
 
 def test_a_group_of_two_fleets_has_to_be_named_with_its_fleet(server: Server, groups: Groups, run: Run) -> None:
@@ -333,34 +300,3 @@ def test_a_group_of_two_fleets_has_to_be_named_with_its_fleet(server: Server, gr
     code, _, err = run("rollback Default")
 
     assert (code, "2 fleets have a deployment group 'Default': name the fleet, too" in err) == (1, True)
-
-
-ROLLBACK = "Rollback: slow"
-
-
-@pytest.mark.parametrize(
-    ("completed", "now", "good"),
-    [
-        ([(2, 1, "")], 2, 1),
-        ([(2, 1, ""), (3, 2, "")], 3, 2),
-        # Gone back: the next time it goes back further, and not forth again.
-        ([(2, 1, ""), (3, 2, ""), (2, 3, ROLLBACK)], 2, 1),
-        ([(2, 1, ""), (3, 2, ""), (2, 3, ROLLBACK), (1, 2, ROLLBACK)], 1, None),
-        ([(2, 1, ""), (3, 2, ""), (2, 3, ROLLBACK), (4, 2, "")], 4, 2),
-        # Assigned once more, which is not a rollback.
-        ([(1, 3, ""), (3, 1, "")], 3, 1),
-        ([(1, 3, ""), (3, 1, ""), (1, 3, ROLLBACK)], 1, 3),
-        # Assigned again as it was, for hosts where it failed.
-        ([(2, 1, ""), (2, 2, "")], 2, 1),
-        # It runs what no rollout is known of.
-        ([(2, 1, "")], 7, 2),
-        ([], 2, None),
-    ],
-)
-def test_the_last_good_version_is_the_one_before(
-    completed: list[tuple[int, int, str]], now: int, good: int | None
-) -> None:
-    rollouts = [rollout("completed", to, before, message=message) for to, before, message in completed]
-    found = last_good(reversed([*rollouts, rollout("rolled_back", 9, now)]), (CONFIGURATION, now))
-
-    assert found == (None if good is None else (CONFIGURATION, good))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import click
@@ -13,17 +13,13 @@ from headgate_cli.errors import Failed
 from headgate_cli.fleets import lookup as fleets
 from headgate_cli.output import print_outcome, say
 from headgate_cli.rollouts import follow, lookup
-from headgate_cli.shapes import AssignmentOut, DeploymentOut, FleetOut, RolloutOut
+from headgate_cli.shapes import DeploymentOut, FleetOut, RolloutOut
 from headgate_cli.untrusted import one_line
 
 _UNDER_WAY: Final = ("in_progress", "paused", "waiting_for_approval", "halted")
-_TAKEN_BACK: Final = ("rolled_back", "aborted")
 _FLEET_AND_GROUP: Final = 2
-# Begins the messages of what this command assigns, by which it knows them again.
+# By which the service knows again what this command assigns.
 _ROLLBACK: Final = "Rollback"
-
-Version = tuple[str, object]
-"""A configuration's id, and the number."""
 
 
 @click.command()
@@ -45,8 +41,7 @@ def rollback(api: Api, place: Sequence[str], message: str | None, as_json: bool)
       headgate rollback canary -m "loses spans"
     """
     path = _path(api, place)
-    rollouts = lookup.all_of(api, path)
-    newest = next(rollouts, None)
+    newest = next(lookup.all_of(api, path), None)
     if newest is not None and newest["status"] in _UNDER_WAY:
         aborted = api.create(RolloutOut, f"{path}/{newest['id']}/abort")
         say("The rollout that was under way is aborted: its hosts go back to the version before")
@@ -56,16 +51,11 @@ def rollback(api: Api, place: Sequence[str], message: str | None, as_json: bool)
         raise Failed("the group is going back already: `headgate rollout watch` shows how far it is")
     group = path.removesuffix("/rollouts")
     now = api.get(DeploymentOut, group)
-    good = _again(newest, now) or _version(now["goes_back_to"])
-    good = good or last_good([*([newest] if newest else []), *rollouts], _version(now))
-    if good is None and newest is not None and newest["status"] != "completed":
-        # Hosts that did not come back from that rollout are offered it again.
-        good = _version(now)
+    good = now["goes_back_to"]
     if good is None:
         raise Failed("the group ran no version before the one that it runs: see `headgate rollout list`")
-    configuration_id, n = good
-    reason = f"{_ROLLBACK}: {message}" if message else _ROLLBACK
-    request = {"configuration_id": configuration_id, "version_number": n, "message": reason}
+    request = {name: good[name] for name in ("configuration_id", "version_number")}
+    request |= {"message": f"{_ROLLBACK}: {message}" if message else _ROLLBACK}
     changed = api.patch(DeploymentOut, group, request)
     if now["collector_version"]:
         say(
@@ -77,38 +67,6 @@ def rollback(api: Api, place: Sequence[str], message: str | None, as_json: bool)
         as_json,
         f"{one_line(changed['name'])} ({one_line(changed['id'])}) goes back to {lookup.version(changed)}",
     )
-
-
-def _again(newest: RolloutOut | None, now: DeploymentOut) -> Version | None:
-    """The version that the group runs, if hosts did not go back to it."""
-    if newest is None or newest["status"] not in _TAKEN_BACK:
-        return None
-    return _version(now) if any(failure["gate"] == "rollback_failed" for failure in newest["failures"]) else None
-
-
-def last_good(rollouts: Iterable[RolloutOut], now: Version | None) -> Version | None:
-    """The version that the group completed before what it runs `now`; rollouts are newest first.
-
-    A rollback of this command forgets what came after the version, so that the next one goes back further.
-    """
-    good: list[Version] = []
-    for rollout in reversed([rollout for rollout in rollouts if rollout["status"] == "completed"]):
-        before, to = _version(rollout["from"]), _version(rollout)
-        if before is not None and good[-1:] != [before]:
-            good.append(before)
-        if (rollout["message"] or "").startswith(_ROLLBACK) and to in good[:-1]:
-            good = good[: len(good) - 1 - good[-2::-1].index(to)]
-        elif to is not None and good[-1:] != [to]:
-            good.append(to)
-    if good[-1:] == [now]:
-        good.pop()
-    return good[-1] if good else None
-
-
-def _version(named: AssignmentOut | None) -> Version | None:
-    if named is None or not named["configuration_id"]:
-        return None
-    return named["configuration_id"], named["version_number"]
 
 
 def _path(api: Api, place: Sequence[str]) -> str:

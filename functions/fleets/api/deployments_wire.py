@@ -110,7 +110,10 @@ class DeploymentOut(Answer):
     assigned_at: Annotated[Time | None, beyond()]
     goes_back_to: Annotated[
         AssignmentOut | None,
-        beyond("The last version before the assigned one that a host of the group ran healthily for a time"),
+        beyond(
+            "The last version before the assigned one that a host of the group ran healthily for a time. In the answer "
+            "about one group, if there is none, what `headgate rollback` assigns else; null if nothing is known"
+        ),
     ]
     selector: Annotated[dict[str, str], beyond("Hosts with these labels belong to it")]
     token_id: Annotated[str | None, beyond("Names its own token, if it has one")]
@@ -136,18 +139,18 @@ class DeploymentOut(Answer):
     def counted(cls, counted: CountedGroup, **more: object) -> Self:
         group = counted.group
         assignment = group.assignment
+        healthy = {"goes_back_to": AssignmentOut.of_version(group.healthy[0].assignment) if group.healthy else None}
         return cls.of(
             group,
             counted,
             configuration_id=assignment.configuration_id if assignment else None,
             version_number=assignment.version_number if assignment else None,
-            goes_back_to=AssignmentOut.of_version(group.healthy[0].assignment) if group.healthy else None,
             token_id=tokens.current_id(group.id, group.token_generation) if group.token_generation else None,
             collector_version=group.collector.version if group.collector else None,
             variables_revision=group.variables.revision if group.variables else None,
             first_by_rollout=group.leaves_alone,
             instances=InstancesOut.of(counted.instances),
-            **more,
+            **(healthy | more),
         )
 
 

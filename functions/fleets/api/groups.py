@@ -19,6 +19,7 @@ from fleets.api.deployments_wire import (
 )
 from fleets.api.filters import ByName
 from fleets.api.routing import fleet_router
+from fleets.api.wire import AssignmentOut
 from headgate.checker import Asker
 from headgate.configurations.model import ConfigurationNotFound, VersionNotFound
 from headgate.deployments import assigned, assignments, history, mounts, selectors
@@ -37,6 +38,7 @@ from headgate.instances import deletion, first_version
 from headgate.instances.counting import fleets as counting
 from headgate.instances.reported import suitability
 from headgate.instances.reported.suitability import UnsuitedHosts
+from headgate.rollouts import good_versions
 from headgate.rollouts import service as rollouts
 from headgate.rollouts.reach import of_assignment
 from headgate_engine.upgrades import service as upgrades
@@ -74,7 +76,9 @@ def create_deployment(
 @router.get(_ONE)
 def get_deployment(fleet_id: FleetId, deployment_id: DeploymentId, caller: Reader) -> DeploymentOut:
     """One deployment group."""
-    return DeploymentOut.counted(counting.group(caller, fleet_id, deployment_id))
+    counted = counting.group(caller, fleet_id, deployment_id)
+    back = good_versions.goes_back_to(counted.group)
+    return DeploymentOut.counted(counted, goes_back_to=AssignmentOut.of_version(back) if back else None)
 
 
 @router.patch(_ONE, **recorded("deployment.changed", 409))
