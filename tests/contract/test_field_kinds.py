@@ -451,7 +451,4 @@ def test_a_text_is_linted_as_a_whole_beyond_what_a_request_of_lint_takes(join: J
     assert refused.json()["detail"].endswith(
         ": lint the text in parts, or with POST /validate?lint=true, which takes more"
     )
-    lists = {"conditions": ["true"] * 200, "statements": ['set(body, "a")']}
-    several = ann.http.post(f"{API}/ottl/lint", json={"context": "log", **lists}).json()
-    assert several["detail"].endswith(": send the others in another request")
     assert ann.http.post(f"{API}/validate?lint=true", json={"yaml": text}).json()["lint"]["checked"] == 201

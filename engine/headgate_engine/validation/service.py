@@ -163,7 +163,6 @@ def placed(result: LintResult, held: Inside) -> LintResult:
 
 
 _LARGER: Final = "lint the text in parts, or with POST /validate?lint=true, which takes more"
-_IN_PARTS: Final = "send the others in another request"
 
 
 def lint_expressions(
@@ -175,7 +174,7 @@ def lint_expressions(
 ) -> LintResult:
     """Check single expressions in one context. Raises NotLintable for an unknown one, and what `lint_yaml` does."""
     lists: dict[str, object] = {kind: list(one_kind) for kind, one_kind in expressions.items()}
-    return _lint({"context": context, **lists}, version, asker, way_out=_IN_PARTS)
+    return _lint({"context": context, **lists}, version, asker)
 
 
 def graph(
