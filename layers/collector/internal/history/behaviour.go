@@ -1,6 +1,7 @@
 package history
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -21,8 +22,14 @@ const contribIssues = "https://github.com/open-telemetry/opentelemetry-collector
 // WithoutSettings stands for a component without settings among the words of Words.
 const WithoutSettings = "-"
 
-// Words are the words among a component's settings that changes of behaviour are about.
-var Words = []string{WithoutSettings, "invert_match", "latency", "combine"}
+// Words are the words among a component's settings that changes of behaviour are about, with what the settings match as JSON.
+var Words = map[string]*regexp.Regexp{
+	WithoutSettings: regexp.MustCompile(`^(?:null|\{\})$`),
+	"invert_match":  regexp.MustCompile(`"invert_match"`),
+	// With upper_threshold_ms, threshold_ms was exclusive before.
+	"latency": regexp.MustCompile(`"latency":\{"threshold_ms":[^,}]*\}`),
+	"combine": regexp.MustCompile(`"combine"`),
+}
 
 // behaviours are those of the common components. Source: the changelogs of the releases.
 var behaviours = []Behaviour{

@@ -7,7 +7,6 @@
 package inspect
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -276,13 +275,12 @@ func read[F component.Factory](
 	return configs
 }
 
-// wordsIn returns those of history.Words that are keys or values of settings.
+// wordsIn returns those of history.Words that settings match.
 func wordsIn(settings any) []string {
 	words := []string{}
 	written, _ := json.Marshal(settings)
-	for _, word := range history.Words {
-		if settings, _ := settings.(map[string]any); word == history.WithoutSettings && len(settings) == 0 ||
-			bytes.Contains(written, []byte(`"`+word+`"`)) {
+	for _, word := range slices.Sorted(maps.Keys(history.Words)) {
+		if history.Words[word].Match(written) {
 			words = append(words, word)
 		}
 	}

@@ -363,3 +363,23 @@ func TestADefaultThatTellsAboutTheMachineIsNotTold(t *testing.T) {
 		t.Error(found)
 	}
 }
+
+func TestTheWordsOfChangedBehaviourAreThoseThatItIsAbout(t *testing.T) {
+	policy := func(latency map[string]any) map[string]any {
+		return map[string]any{"policies": []any{map[string]any{"type": "latency", "latency": latency}}}
+	}
+	for name, of := range map[string]struct {
+		settings any
+		want     []string
+	}{
+		"none":             {nil, []string{"-"}},
+		"empty":            {map[string]any{}, []string{"-"}},
+		"a latency":        {policy(map[string]any{"threshold_ms": 500}), []string{"latency"}},
+		"an upper bound":   {policy(map[string]any{"threshold_ms": 500, "upper_threshold_ms": 900}), []string{}},
+		"an inverted text": {map[string]any{"string_attribute": map[string]any{"invert_match": true}}, []string{"invert_match"}},
+	} {
+		if words := wordsIn(of.settings); !slices.Equal(words, of.want) {
+			t.Errorf("%s: %q", name, words)
+		}
+	}
+}
