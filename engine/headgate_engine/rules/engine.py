@@ -18,7 +18,6 @@ from headgate_engine.collector import Signal
 from headgate_engine.errors import FieldError, Invalid, Unavailable
 from headgate_engine.rules.model import Rule
 from headgate_engine.validation import inside
-from headgate_engine.validation import service as validation
 from headgate_engine.validation.model import TOO_COSTLY, YAML_IN_BODY, ComponentNotInBuild, TooCostly
 from headgate_engine.wire.stand_ins import StandIns
 
@@ -315,6 +314,9 @@ def _way_out(yaml: str, judge: _Judge) -> str:
     """Say where the configuration is if the text is one around it; empty for others."""
     if not inside.may_hold(yaml):
         return ""
+    # Imported here: runs of configurations do without it, and begin sooner.
+    from headgate_engine.validation import service as validation
+
     try:
         held = validation.validate(yaml, judge.version, asker=judge.asker).wrapped
     except (Invalid, Unavailable):

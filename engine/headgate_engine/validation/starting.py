@@ -23,7 +23,7 @@ from headgate_engine.validation.model import (
 )
 
 # Nothing can be built of such a text, or building it has crashed the collector already.
-_NOT_STARTED: Final = {"yaml_syntax", "crash"}
+_NOT_STARTED: Final = {"yaml_syntax", "wrapped_configuration", "crash"}
 
 
 def start(text: CheckRequest, verdict: ValidationResult, *, asker: Asker, timeout: float | None = None) -> StartResult:
