@@ -1,6 +1,5 @@
 """An organization's policies: read, set by Admins, and beside a verdict. The collector answers what a test wants."""
 
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -18,7 +17,7 @@ from headgate.policies import store as policies_store
 from headgate.policies.model import StoredPolicies
 from tests.support.in_process import TestClient
 from tests.support.members import API, JoinWith, Member, application
-from tests.support.scripted_policies import LINTED, NOTHING, VERDICT, Engine, found, scripted
+from tests.support.scripted_policies import LINTED, NOTHING, Engine, found, scripted
 from tests.support.world import joined, session_of
 from validation.app import router as validation_router
 
@@ -401,19 +400,13 @@ def test_settings_are_read_while_the_collector_is_asked_and_those_that_were_read
 ) -> None:
     engine.answers["policies"] = NOTHING | {"findings": [found("insecure_tls")]}
     assert policies(ann)["findings"][0]["severity"] == "warning"
-    asked = threading.Event()
     get = policies_store.get
 
-    def answer_verdict(_: object) -> object:
-        asked.set()
-        return VERDICT
-
     def get_when_asked(organization_id: str) -> StoredPolicies:
-        assert asked.wait(10)
+        assert engine.asked
         return get(organization_id)
 
     with monkeypatch.context() as patch:
-        engine.answers["validate"] = answer_verdict
         patch.setattr(policies_store, "get", get_when_asked)
         engine.asked.clear()
         assert policies(ann)["findings"][0]["severity"] == "warning"

@@ -41,6 +41,14 @@ def test_one_process_answers_question_after_question(checker: Checker) -> None:
     assert len(pids) == 1
 
 
+def test_what_an_asker_does_meanwhile_is_done_before_the_answer_is_there(checker: Checker) -> None:
+    pid = int(str(pid_of(checker)))
+    os.kill(pid, signal.SIGSTOP)
+    asker = replace(ASKER, meanwhile=lambda: os.kill(pid, signal.SIGCONT))
+
+    assert checker.call("any", {"echo": "x"}, asker=asker)["echo"] == "x"
+
+
 def test_a_megabyte_comes_and_goes_whole(checker: Checker) -> None:
     text = "ä\n\0" * 200_000
 

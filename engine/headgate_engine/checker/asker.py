@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -80,6 +80,8 @@ class Asker:
     ends: float | None = field(default=None, compare=False)
     # What operations answer without being asked, once each: their results, or what they raise.
     answers: dict[str, Mapping[str, object] | Exception] = field(default_factory=dict, repr=False, compare=False)
+    # Called, it may be several times, while a process of this machine works on a question. It raises nothing.
+    meanwhile: Callable[[], object] | None = field(default=None, repr=False, compare=False)
 
     @property
     def default_version(self) -> str:

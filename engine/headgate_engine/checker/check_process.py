@@ -9,7 +9,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -120,8 +120,10 @@ class Child:
     def alive(self) -> bool:
         return self._process.popen.poll() is None
 
-    def ask(self, op: str, fields: Mapping[str, object], seconds: float) -> dict[str, object]:
-        """The result of one operation.
+    def ask(
+        self, op: str, fields: Mapping[str, object], seconds: float, meanwhile: Callable[[], object] | None = None
+    ) -> dict[str, object]:
+        """The result of one operation. `meanwhile` is called while the process works on it.
 
         Raises Refused when the process answers with an error of its own, Exceeded when it ended with that, and
         ProcessFailed when it does not answer in time, dies, or sends something else than an answer to this question.
@@ -133,6 +135,8 @@ class Child:
         self._last_id += 1
         question = {**fields, "id": self._last_id, "op": op}
         self._send(json.dumps(question, separators=(",", ":")).encode() + b"\n", deadline)
+        if meanwhile is not None:
+            meanwhile()
         answer = self._receive(deadline)
         if answer.get("id") != self._last_id:
             raise ProcessFailed("answered another question than the one asked")

@@ -89,7 +89,7 @@ class Pool:
         child = self._take(asker.organization_id, math.inf if ends is None else ends)
         try:
             seconds = self._limits.request_seconds if ends is None else ends - time.monotonic()
-            result = child.ask(op, fields, seconds)
+            result = child.ask(op, fields, seconds, asker.meanwhile)
         except Exceeded:
             self._drop(child)
             logger.warning("checker_exceeded", extra={"op": op, "pid": child.pid})

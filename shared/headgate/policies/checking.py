@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from functools import cache
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from typing import Final
+
+from botocore.exceptions import BotoCoreError, ClientError
 
 from headgate.checker import Asker, verdicts
 from headgate.foundation.caller import Caller
 from headgate.foundation.errors import Invalid, Unavailable
 from headgate.policies import service as policies
 from headgate_engine.policies.model import PolicyChoices
-from headgate_engine.threads import Threads
 from headgate_engine.validation import checking
 from headgate_engine.validation.checking import CheckResult, Parts
 from headgate_engine.validation.model import CheckRequest, NotChecked
@@ -22,11 +25,6 @@ _SECONDS_OF_MANY: Final = 8.0
 _MOST_LAST: Final = 100
 _last: Final[dict[str, PolicyChoices]] = {}
 """The settings that were read last, by organization."""
-
-
-@cache
-def _readers() -> Threads:
-    return Threads(max_workers=4, thread_name_prefix="policies")
 
 
 def check_all(
@@ -57,11 +55,30 @@ def check(
     if before is None:
         return _check(caller, request, parts, _settings(caller, parts), ends, remember=remember)
     ends = ends or time.monotonic() + checking.SECONDS
-    # Nearly always the settings are what they were, so the collector is asked while they are read.
-    reading = _readers().submit(_settings, caller, parts)
-    checked = _check(caller, request, parts, before, ends, remember=remember)
-    settings = reading.result()
+    # Nearly always the settings are what they were: they are read while the collector works.
+    reading = _Reading(caller, parts)
+    checked = _check(caller, request, parts, before, ends, remember=remember, meanwhile=reading.begin)
+    settings = reading.settings()
     return checked if settings == before else _check(caller, request, parts, settings, ends, remember=False)
+
+
+class _Reading:
+    """Settings that are read while the collector works, or else when they are needed."""
+
+    def __init__(self, caller: Caller, parts: Parts) -> None:
+        self._read: Callable[[], PolicyChoices] = partial(_settings, caller, parts)
+        self._settings: PolicyChoices | None = None
+        self._begun = False
+
+    def begin(self) -> None:
+        if not self._begun:
+            self._begun = True
+            # Whoever needs them meets the same outage.
+            with suppress(BotoCoreError, ClientError):
+                self._settings = self._read()
+
+    def settings(self) -> PolicyChoices:
+        return self._read() if self._settings is None else self._settings
 
 
 def _settings(caller: Caller, parts: Parts) -> PolicyChoices:
@@ -75,9 +92,17 @@ def _settings(caller: Caller, parts: Parts) -> PolicyChoices:
 
 
 def _check(
-    caller: Caller, request: CheckRequest, parts: Parts, settings: PolicyChoices, ends: float | None, *, remember: bool
+    caller: Caller,
+    request: CheckRequest,
+    parts: Parts,
+    settings: PolicyChoices,
+    ends: float | None,
+    *,
+    remember: bool,
+    meanwhile: Callable[[], object] | None = None,
 ) -> CheckResult:
-    checked = checking.check(request, parts, settings, asker=Asker.of(caller), ends=ends)
+    asker = replace(Asker.of(caller), meanwhile=meanwhile)
+    checked = checking.check(request, parts, settings, asker=asker, ends=ends)
     if remember and not (request.env or request.files or request.feature_gates):
         verdicts.remember(caller.organization_id, request.yaml, checked.verdict)
     return checked
