@@ -111,8 +111,6 @@ def tried(subject: Subject, collector: Sandboxed) -> Tried:
         return Tried(subject.name, 0, 0, why, (), ())
     by_itself = collector.start(base)
     depends = any(code == "depends_on_host" for code, _ in by_itself)
-    if any("defaults cannot be made here" in message for _, message in by_itself):
-        return Tried(subject.name, 0, 0, "", by_itself, ())
     values = valid = 0
     mistakes: dict[tuple[str, str], Mistake] = {}
     for path in subject.places():

@@ -31,6 +31,10 @@ exporters:
 RESOURCE: Final = of("debug: {}").replace(
     "service:\n", "service:\n  telemetry: {resource: {attributes: [{name: a, value: b}]}}\n"
 )
+SCRAPED: Final = (
+    "{job_name: a, authorization: {credentials_file: /no/such/token}, static_configs: [{targets: ['${env:NODE}:1']}],"
+    " kubernetes_sd_configs: [{role: node, selectors: [{role: node, field: 'a=${env:NODE}'}]}]}"
+)
 # For each text: the code of its error, words of the message, and whether it is valid on a host.
 KINDS: Final[dict[str, tuple[str, str, str, bool | None]]] = {
     "a name of a later release": (
@@ -98,6 +102,68 @@ KINDS: Final[dict[str, tuple[str, str, str, bool | None]]] = {
         "must have AWS credentials in its environment, or a role",
         True,
     ),
+    "the pods of a service in Kubernetes": (
+        of("loadbalancing: {protocol: {otlp: {}}, resolver: {k8s: {service: a.b}}}"),
+        "depends_on_host",
+        "must have the service account of a pod in Kubernetes",
+        True,
+    ),
+    "a context of a kubeconfig": (
+        of("debug: {}", signal="metrics")
+        .replace("otlp: {protocols: {grpc: {}}}", "kubeletstats: {auth_type: kubeConfig, context: mine}")
+        .replace("[otlp]", "[kubeletstats]"),
+        "depends_on_host",
+        "must have that context in its kubeconfig",
+        True,
+    ),
+    "a token of a pod, beside variables of other settings": (
+        of("debug: {}", signal="metrics")
+        .replace("otlp: {protocols: {grpc: {}}}", f"prometheus: {{config: {{scrape_configs: [{SCRAPED}]}}}}")
+        .replace("[otlp]", "[prometheus]"),
+        "depends_on_host",
+        "/token: no such file or directory; this depends on the host",
+        True,
+    ),
+    "a key that another one replaced": (
+        of("debug: {}", "extensions: {health_check/a: {port: 13133}}\n"),
+        "unknown_key",
+        "invalid keys: port; use endpoint",
+        False,
+    ),
+    "a key of few letters that is like another one": (
+        of("debug: {}", "extensions: {pprof: {sort: 1}}\n"),
+        "unknown_key",
+        "invalid keys: sort",
+        False,
+    ),
+    "a component of another type": (
+        of("debug: {}", "processors: {transform/x_os_name: {}}\n").replace(
+            "exporters: [", "processors: [resource/x_instance], exporters: ["
+        ),
+        "undefined_reference",
+        'references processor "resource/x_instance" which is not configured',
+        False,
+    ),
+    "a component without its name": (
+        of(
+            "debug: {}", "processors: {batch/traces: {}, attributes/a: {actions: [{key: a, action: delete}]}}\n"
+        ).replace("exporters: [", "processors: [batch], exporters: ["),
+        "undefined_reference",
+        'references processor "batch" which is not configured; did you mean "batch/traces"?',
+        False,
+    ),
+    "a text of Docker": (
+        "services: {collector: {image: otel/opentelemetry-collector}}\nvolumes: {}\n",
+        "unknown_section",
+        "this is not a collector configuration: it has none of the sections receivers",
+        False,
+    ),
+    "a plugin of another program": (
+        'version: 0.1.0\ntitle: A\ntemplate: |\n  {{ $a := "b" }}\n  receivers: {filelog: {}}\n  service: {}\n',
+        "unknown_section",
+        "this is not a collector configuration: it has none of the sections receivers",
+        False,
+    ),
     "a pipeline behind a feature gate": (
         of("debug: {}", signal="profiles"),
         "pipeline_graph",
@@ -143,6 +209,37 @@ PLACED: Final[dict[str, tuple[str, str, tuple[int, int], str | None]]] = {
     ),
     "a resource in the second document": (TWO_DOCUMENTS, "the configuration is under spec.config", (8, 5), None),
     "a mistake in the second document": (TWO_DOCUMENTS, 'did you mean "grpc"?', (8, 36), None),
+    "a later name in a resource": (
+        "kind: ConfigMap\ndata:\n  a: |\n    "
+        + of("debug: {}", "processors: {resource_detection: {}}\n").replace("\n", "\n    "),
+        'did you mean "resourcedetection"?',
+        (7, 18),
+        "resourcedetection",
+    ),
+    "a template of a chart": (
+        "# {{ in a comment\n{{- if .Values.enabled }}\nreceivers: {}\n{{- end }}\n",
+        "; this text is a template of a Helm chart: render it with `helm template`",
+        (2, 1),
+        None,
+    ),
+    "a template of a chart whose actions are values": (
+        of("otlp:\n    endpoint: {{ .Values.endpoint }}"),
+        "; this text is a template of a Helm chart: render it with `helm template`",
+        (4, 15),
+        None,
+    ),
+    "an action of a chart in a text": (
+        of("otlp: {endpoint: 'a:1', timeout: '{{ .Values.timeout }}'}"),
+        "; this text is a template of a Helm chart: render it with `helm template`",
+        (3, 36),
+        None,
+    ),
+    "a template of Ansible": (
+        "receivers:\n{% for one in all %}\n  otlp: {}\n{% endfor %}\n",
+        "; this text is a template: render it, and check what comes out",
+        (2, 1),
+        None,
+    ),
     "a resource without a configuration": (
         "apiVersion: apps/v1\nkind: Deployment\nspec: {}\n",
         "this text is a Kubernetes Deployment, and no configuration of a collector is in it",
@@ -258,6 +355,10 @@ def test_what_real_configurations_have_is_told_with_its_cause(join: JoinWith) ->
         matching = [one for one in answer["errors"] if words in one["message"]]
         assert [one["code"] for one in matching] == [code], (name, answer["errors"])
         assert (answer["valid"], answer["valid_on_host"]) == (False, on_host), name
+    for name in ("a key of few letters that is like another one", "a component of another type", "a text of Docker"):
+        assert "did you mean" not in str(answers[name]["errors"]), name
+    # What is no configuration has one error.
+    assert [len(answers[name]["errors"]) for name in ("a text of Docker", "a plugin of another program")] == [1, 1]
     # What is of no value's making names no variable, and the sandbox's own words are left out.
     assert "ENDPOINT" not in answers["a variable in what is not known at all"]["errors"][0]["message"]
     assert "AWS_EC2_METADATA_DISABLED" not in answers["credentials of AWS"]["errors"][0]["message"]

@@ -184,6 +184,8 @@ service:
         - periodic: {exporter: {otlp: {protocol: grpc, temporality_preference: slow}}} # start_failed
         - periodic: {exporter: {otlp: {protocol: http/protobuf, certificate: /no/such.pem}}} # depends_on_host
         - {} # start_failed
+        - pull: {exporter: {prometheus: {host: "${env:MY_POD_IP}", port: 0}}} # depends_on_host
+        - pull: {exporter: {prometheus: {host: "::1", port: "${env:PORT:-}"}}} # start_failed
       views:
         - {selector: {instrument_name: a}, stream: {name: b}}
         - {} # start_failed
@@ -218,9 +220,17 @@ def test_what_ends_a_collector_by_its_own_telemetry_is_told_at_its_line(ann: Mem
     encoding = started(ann, own_telemetry().replace("    logs:\n", "    logs:\n      encoding: morse\n"))
 
     assert answer["valid"] is True
-    assert {one["line"]: one["code"] for one in answer["findings"]} == {
-        n: line.partition(" # ")[2] for n, line in MARKED.items()
-    }
+    told = {one["line"]: one for one in answer["findings"] if one["source"] == "start"}
+    assert {n: one["code"] for n, one in told.items()} == {n: line.partition(" # ")[2] for n, line in MARKED.items()}
+    # Where a value is not known, there are the values that it may have, or the variable that has none here.
+    for words, way in {
+        "smoke": "; use grpc or http/protobuf",
+        "slow": "; use cumulative, delta or lowmemory",
+        "morse": "; use tracecontext or b3",
+        "MY_POD_IP": "host must be specified; its host is from ${env:MY_POD_IP}, which has no value here",
+        "PORT:-": "; its port is from ${env:PORT}, whose default is empty",
+    }.items():
+        assert {told[n]["message"][-len(way) :] for n, line in MARKED.items() if words in line} == {way}, words
     paths = {one["component_path"].removeprefix("service::telemetry::") for one in answer["findings"]}
     assert {"metrics::readers::4::pull::exporter::prometheus::port", "traces::propagators::1"} <= paths
     # Nothing of what is right, and of all that one mistake breaks the mistake only.

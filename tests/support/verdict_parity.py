@@ -203,7 +203,7 @@ def run_plainly(binary: Path, text: str, file: Path) -> tuple[bool, str]:
     file.write_text(text)
     done = subprocess.run(
         [binary, "validate", "--config", file.name],
-        env={},
+        env={"HOME": "/"},
         cwd=file.parent,
         capture_output=True,
         check=False,

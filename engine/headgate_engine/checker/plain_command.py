@@ -24,7 +24,7 @@ _OUTPUT_KEPT = 1 << 20
 _LOGGED_AGAIN = re.compile(r"\n\d{4}/\d\d/\d\d \d\d:\d\d:\d\d collector server run finished with error: ")
 # Some components ask the cloud for a region while they are validated, and without a network try for up to 20 s; the
 # check process gets the same variable. A collector without time zones of its own uses the machine's.
-_ENVIRONMENT = {"AWS_EC2_METADATA_DISABLED": "true", "ZONEINFO": TIME_ZONES}
+_ENVIRONMENT = {"AWS_EC2_METADATA_DISABLED": "true", "HOME": "/", "ZONEINFO": TIME_ZONES}
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,10 @@ func run(ctx context.Context, env *operation.Environment, descriptor uintptr, pl
 	if err := os.Setenv("AWS_EC2_METADATA_DISABLED", "true"); err != nil {
 		return err
 	}
+	// Every host has it, and some components look for files below it: without it, they tell that instead of their own error.
+	if err := os.Setenv("HOME", "/"); err != nil {
+		return err
+	}
 	debug.SetGCPercent(gcPercent)
 	debug.SetMemoryLimit(memoryLimit)
 	if err := warmUp(ctx, env); err != nil {

@@ -37,9 +37,14 @@ func Handle(ctx context.Context, env *operation.Environment, raw json.RawMessage
 }
 
 // Findings gives the errors of a result their causes, and each unknown component that this release has by another name the
-// changes that rename it wherever the text names it. Without a way to rename it everywhere, it has none.
+// changes that rename it wherever the text names it. Without a way to rename it everywhere, it has none. The errors of a
+// configuration inside of another text are those of the configuration.
 func Findings(ctx context.Context, env *operation.Environment, request validate.Request, result *validate.Result) {
-	if result.Wrapped != nil || len(result.Errors) == 0 {
+	all := result.Errors
+	if result.Wrapped != nil {
+		request.YAML, all = result.Wrapped.InPlace(), result.Wrapped.Errors
+	}
+	if len(all) == 0 {
 		return
 	}
 	factories, err := env.Factories()
@@ -47,15 +52,15 @@ func Findings(ctx context.Context, env *operation.Environment, request validate.
 		return // whatever needs them has said so
 	}
 	renamed := false
-	for i := range result.Errors {
-		one := &result.Errors[i]
+	for i := range all {
+		one := &all[i]
 		if one.Cause == nil {
 			one.Cause = causeOf(*one, env.BuildInfo.Version, factories)
 		}
 		renamed = renamed || isRenamed(*one)
 	}
-	if renamed {
-		fixes(ctx, env, request, result)
+	if renamed && request.YAML != "" {
+		fixes(ctx, env, request, all)
 	}
 }
 
@@ -139,7 +144,7 @@ func isRenamed(one validate.Finding) bool {
 		(one.Cause.Kind == validate.NewerRelease || one.Cause.Kind == validate.OlderRelease)
 }
 
-func fixes(ctx context.Context, env *operation.Environment, request validate.Request, result *validate.Result) {
+func fixes(ctx context.Context, env *operation.Environment, request validate.Request, all []validate.Finding) {
 	renamed, err := rename.Rename(ctx, env, request)
 	if err != nil {
 		return // a text that cannot be renamed has its findings all the same
@@ -156,9 +161,9 @@ func fixes(ctx context.Context, env *operation.Environment, request validate.Req
 			})
 		}
 	}
-	for i, one := range result.Errors {
+	for i, one := range all {
 		if isRenamed(one) && one.Fix == nil {
-			result.Errors[i].Fix = changes[one.Cause.Names[0]]
+			all[i].Fix = changes[one.Cause.Names[0]]
 		}
 	}
 }

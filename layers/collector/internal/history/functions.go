@@ -2,7 +2,7 @@ package history
 
 // functions are the OTTL functions that came after 0.139.0, with the first release that has them.
 //
-// Source: the functions that pkg/ottl/ottlfuncs registers, v0.139.0 to v0.158.0 of
+// Source: the functions that pkg/ottl/ottlfuncs and processor/transformprocessor register, v0.139.0 to v0.158.0 of
 // https://github.com/open-telemetry/opentelemetry-collector-contrib (Apache-2.0).
 var functions = map[string]string{
 	"CommunityID":   "0.141.0",
@@ -24,4 +24,11 @@ var functions = map[string]string{
 	"MapKeys":       "0.157.0",
 	"Reduce":        "0.157.0",
 	"When":          "0.157.0",
+
+	"set_semconv_span_name":     "0.142.0",
+	"extract_percentile_metric": "0.151.0",
+	"ParseCLF":                  "0.155.0",
+	"ParseLEEF":                 "0.155.0",
+	"ParseCEF":                  "0.157.0",
+	"ParseELF":                  "0.158.0",
 }

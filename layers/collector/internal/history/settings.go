@@ -25,6 +25,7 @@ var settings = []setting{
 	{under: "keepalive", key: "enabled", Lifetime: Lifetime{Since: "0.140.0", Instead: "no such section to turn it off"}},                                             // 14021
 	{under: "protocols::*", key: "enabled", Lifetime: Lifetime{Since: "0.140.0", Instead: "no such section to turn it off"}},                                          // 14021
 	{under: "exporters::debug", key: "loglevel", Lifetime: Lifetime{Instead: "verbosity"}},                                                                            // 5878
+	{under: "extensions::health_check", key: "port", Lifetime: Lifetime{Instead: "endpoint"}},                                                                         // contrib 10853
 	{under: "service::telemetry::logs", key: "disable_zap_resource", Lifetime: Lifetime{Since: "0.142.0"}},
 	{under: "cors", key: "exposed_headers", Lifetime: Lifetime{Since: "0.154.0"}},
 	{under: "tls", key: "include_insecure_cipher_suites", Lifetime: Lifetime{Since: "0.154.0"}}, // 13829

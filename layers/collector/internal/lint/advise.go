@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/headgate/headgate/layers/collector/internal/history"
+	"github.com/headgate/headgate/layers/collector/internal/nearest"
 	"github.com/headgate/headgate/layers/collector/internal/pricing"
 	"github.com/headgate/headgate/layers/collector/internal/vocabulary"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/filterprocessor"
@@ -51,12 +52,50 @@ func (l *linter) advise(c ottlComponent, e *expression) {
 		e.advice = append(e.advice, known)
 		return
 	}
-	for _, candidate := range nearest(wrong.Text, candidates(wrong.Called), maxSuggestions) {
+	if contexts := l.contextsOf(c, e, wrong); len(contexts) > 0 {
+		e.advice = append(e.advice, wrong.Text+" is a function of the context "+strings.Join(contexts, " or "))
+		return
+	}
+	for _, candidate := range nearest.Words(wrong.Text, candidates(wrong.Called), maxSuggestions) {
 		if err := l.instead(c, e, wrong, candidate); err == nil || offendingIn(e, wrong, candidate, err) > wrong.End {
 			e.advice = append(e.advice, fmt.Sprintf("did you mean `%s`?", candidate))
 			return
 		}
 	}
+}
+
+// contextsOf returns the contexts in which the component has a function that it lacks in the expression's own.
+func (l *linter) contextsOf(c ottlComponent, e *expression, function pricing.Name) []string {
+	if !function.Called || c.parse != nil || !strings.Contains(e.err.Error(), "undefined function") {
+		return nil
+	}
+	call := function.Text + "()"
+	if e.kind() == Statement && strings.TrimSpace(e.resolved[:function.Start]) != "" {
+		call = `set(resource.attributes["a"], ` + call + ")"
+	}
+	var having []string
+	for _, field := range c.fields {
+		contexts := []string{field.context}
+		if field.contextKey != "" {
+			contexts = transformContexts[field.pattern[0]]
+		}
+		for _, context := range contexts {
+			if field.kind != e.kind() || context == "" || context == e.context || slices.Contains(having, context) {
+				continue
+			}
+			attempt := standIn{c, field}.expression(0, context)
+			attempt.resolved = call
+			if l.tried++; l.tried > maxTried {
+				return having
+			}
+			// It has the function if it accepts the call or refuses its arguments.
+			refusal := l.probe(c, []*expression{attempt})
+			if refusal == nil || strings.Contains(refusal.Error(), fmt.Sprintf("call to %q", function.Text)) {
+				having = append(having, context)
+			}
+		}
+	}
+	return having
 }
 
 // adviseOnCase looks for a function in the wrong case. The grammar distinguishes editors, converters and paths by case,
@@ -138,59 +177,4 @@ func candidates(called bool) []string {
 		functions = append(functions, function)
 	}
 	return functions
-}
-
-// nearest returns the words most similar to a wrong one, the most similar first: those that differ only in case, then
-// by the number of letters to change, up to a third of them.
-func nearest(wrong string, words []string, most int) []string {
-	type near struct {
-		word     string
-		distance int
-	}
-	var found []near
-	for _, word := range words {
-		if word == wrong {
-			continue
-		}
-		distance := edits(strings.ToLower(wrong), strings.ToLower(word))
-		if distance <= max(1, len(wrong)/3) {
-			found = append(found, near{word, distance})
-		}
-	}
-	slices.SortFunc(found, func(a, b near) int {
-		if a.distance != b.distance {
-			return a.distance - b.distance
-		}
-		return strings.Compare(a.word, b.word)
-	})
-	var nearest []string
-	for _, n := range found[:min(most, len(found))] {
-		nearest = append(nearest, n.word)
-	}
-	return nearest
-}
-
-// edits returns the number of letters to insert, drop, replace or swap with the next one to turn one word into the
-// other.
-func edits(a, b string) int {
-	before, last := []int(nil), make([]int, len(b)+1)
-	for i := range last {
-		last[i] = i
-	}
-	for i := 1; i <= len(a); i++ {
-		row := make([]int, len(b)+1)
-		row[0] = i
-		for k := 1; k <= len(b); k++ {
-			cost := 1
-			if a[i-1] == b[k-1] {
-				cost = 0
-			}
-			row[k] = min(last[k]+1, row[k-1]+1, last[k-1]+cost)
-			if i > 1 && k > 1 && a[i-1] == b[k-2] && a[i-2] == b[k-1] {
-				row[k] = min(row[k], before[k-2]+1)
-			}
-		}
-		before, last = last, row
-	}
-	return last[len(b)]
 }

@@ -17,6 +17,8 @@ type note struct {
 	silent []noteExample
 	// check returns the message, "" for none.
 	check func(e *parsedExpression) string
+	// once is set for a note that the first statement of a group has for all of them: the way out is the same.
+	once bool
 }
 
 // noteExample is a list of statements (or conditions) in the place of an expression. The last one is judged.
@@ -85,7 +87,7 @@ func noteAll(expressions []*expression) {
 			}
 		}
 	}
-	lists := map[string][]*parsedExpression{}
+	lists, ofGroup := map[string][]*parsedExpression{}, map[string]*firstOfGroup{}
 	for _, e := range expressions {
 		accepted := all[e]
 		if accepted == nil {
@@ -99,11 +101,29 @@ func noteAll(expressions []*expression) {
 			accepted.conditions = conditions[accepted.group]
 		}
 		for _, kind := range notes {
-			if message := kind.check(accepted); message != "" {
-				e.findings = append(e.findings, Note{Code: kind.code, Message: message, WayOut: kind.wayOut})
+			message := kind.check(accepted)
+			if message == "" {
+				continue
 			}
+			if first := ofGroup[kind.code+accepted.group]; kind.once && first != nil {
+				first.more++
+				continue
+			}
+			ofGroup[kind.code+accepted.group] = &firstOfGroup{of: e, at: len(e.findings)}
+			e.findings = append(e.findings, Note{Code: kind.code, Message: message, WayOut: kind.wayOut})
 		}
 	}
+	for _, first := range ofGroup {
+		if first.more > 0 {
+			first.of.findings[first.at].Message += fmt.Sprintf("; so it is in %d more of this group", first.more)
+		}
+	}
+}
+
+// firstOfGroup is the place of a note that stands for a group, and how many more it stands for.
+type firstOfGroup struct {
+	of       *expression
+	at, more int
 }
 
 // list is the same for the statements that a component runs one after the other, in all groups of a field, and for the

@@ -1,7 +1,10 @@
 package lint
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -13,12 +16,15 @@ var lastRecordWins = &note{
 	noted: []noteExample{
 		{"log_statements", []string{`set(resource.attributes["service.name"], log.attributes["app"])`}},
 		{"log_statements", []string{`set(resource.attributes["a"], Concat(["app", log.attributes["folder"]], "-"))`}},
-		{"trace_statements", []string{`set(resource.attributes["a"], "x") where span.attributes["b"] == "y"`}},
+		{"trace_statements", []string{
+			`set(resource.attributes["a"], "x") where span.attributes["b"] == "y"`,
+			`set(resource.attributes["a"], "z") where span.attributes["b"] != "y"`,
+		}},
 		{"metric_statements", []string{`set(resource.attributes["host.name"], datapoint.attributes["host"])`}},
 		{"metric_statements", []string{`set(metric.name, datapoint.attributes["name"])`}},
 		{"log_statements", []string{`set(scope.name, log.attributes["logger"])`}},
 		{"log_statements", []string{`merge_maps(resource.attributes, log.attributes, "upsert")`}},
-		{"log_statements", []string{inGroup("log", `attributes["a"] == "b"`, `set(resource.attributes["c"], "d")`)}},
+		{"log_statements", []string{inGroup("log", `attributes["a"] == "b"`, `set(resource.attributes["c"], attributes["d"])`)}},
 	},
 	silent: []noteExample{
 		{"log_statements", []string{`set(log.attributes["service"], resource.attributes["service.name"])`}},
@@ -26,33 +32,72 @@ var lastRecordWins = &note{
 		{"log_statements", []string{`set(resource.attributes["a"], "b")`}},
 		{"metric_statements", []string{`set(datapoint.attributes["name"], metric.name)`}},
 		{"log_statements", []string{inGroup("log", `resource.attributes["a"] == "b"`, `set(resource.attributes["c"], "d")`)}},
+		// One record that matches decides for all.
+		{"trace_statements", []string{`set(resource.attributes["a"], "x") where span.attributes["b"] == "y"`}},
+		{"log_statements", []string{inGroup("log", `attributes["a"] == "b"`, `set(resource.attributes["c"], "d")`)}},
+		{"metric_statements", []string{`delete_key(resource.attributes, "process.pid") where IsMatch(metric.name, "^process")`}},
+		{"log_statements", []string{`keep_keys(resource.attributes, ["a"]) where log.attributes["b"] == "c"`}},
+		// The first one's note is for both.
+		{"log_statements", []string{
+			`set(resource.attributes["a"], log.attributes["b"])`, `set(resource.attributes["c"], log.attributes["d"])`,
+		}},
 	},
+	once: true,
 	check: func(e *parsedExpression) string {
-		statement, condition := e.where()
-		all := calls(statement)
-		if e.kind != Statement || len(all) == 0 || len(all[0].arguments) == 0 {
+		writing, target := e.written()
+		level, known := e.level(target)
+		if target == "" || !known || isDeletion.MatchString(writing.name) {
 			return ""
 		}
-		targets := paths(all[0].arguments[0])
-		if len(targets) == 0 {
-			return ""
-		}
-		written, known := e.level(targets[0])
-		if !known {
-			return ""
-		}
-		for _, argument := range append(all[0].arguments[1:], condition) {
-			if message := e.differing(targets[0], written, argument); message != "" {
+		for _, argument := range writing.arguments[1:] {
+			if message := e.differing(target, level, argument); message != "" {
 				return message
 			}
 		}
+		if !e.competes(writing, target) {
+			return ""
+		}
+		_, condition := e.where()
+		differing := e.differing(target, level, condition)
 		for _, condition := range e.conditions {
-			if message := condition.differing(targets[0], written, condition.tokens); message != "" {
-				return message
-			}
+			differing = cmp.Or(differing, condition.differing(target, level, condition.tokens))
 		}
-		return ""
+		return differing
 	},
+}
+
+// isDeletion matches the functions that take away: what one record takes away is gone, in whatever order they come.
+var isDeletion = regexp.MustCompile(`^(?:delete|keep)_`)
+
+// written returns the call that a statement is, and the path that it writes; "" for none.
+func (e *parsedExpression) written() (call, string) {
+	statement, _ := e.where()
+	all := calls(statement)
+	if e.kind != Statement || len(all) == 0 || len(all[0].arguments) == 0 {
+		return call{}, ""
+	}
+	if targets := paths(all[0].arguments[0]); len(targets) > 0 {
+		return all[0], targets[0]
+	}
+	return call{}, ""
+}
+
+// competes tells whether a statement before it in its group writes something else to the same target. Without one, a
+// record that matches decides for all, whichever it is.
+func (e *parsedExpression) competes(writing call, target string) bool {
+	return slices.ContainsFunc(e.before, func(before *parsedExpression) bool {
+		earlier, same := before.written()
+		return before.group == e.group && same == target && before.wordsOf(earlier) != e.wordsOf(writing)
+	})
+}
+
+// wordsOf returns what a call is written as.
+func (e *parsedExpression) wordsOf(one call) string {
+	words := one.name
+	for _, argument := range one.arguments {
+		words += "," + e.textOf(argument)
+	}
+	return words
 }
 
 // differing returns the message about a path among some tokens that differs between the things that share a target.

@@ -60,3 +60,20 @@ func hasNote(t *testing.T, kind *note, example noteExample) bool {
 	}
 	return false
 }
+
+func TestANoteOfAGroupStandsOnceAndSaysForHowMany(t *testing.T) {
+	result := lintYAML(t, noteExample{"metric_statements", []string{
+		`set(resource.attributes["a"], metric.name)`, `set(resource.attributes["b"], metric.unit)`, `set(scope.name, metric.name)`,
+	}}.text())
+
+	var said []string
+	for _, item := range result.Items {
+		for _, one := range item.Notes {
+			said = append(said, one.Message)
+		}
+	}
+	want := `resource.attributes["a"] is shared by many metrics, and metric.name differs between them: the last one wins; so it is in 2 more of this group`
+	if len(said) != 1 || said[0] != want {
+		t.Errorf("%q", said)
+	}
+}

@@ -79,6 +79,33 @@ func TestNotes(t *testing.T) {
 	}
 }
 
+func TestAFunctionOfAnotherContextIsToldWithIt(t *testing.T) {
+	result := lintYAML(t, `
+processors:
+  transform:
+    metric_statements:
+      - context: datapoint
+        statements: ['convert_gauge_to_sum("cumulative", true)']
+      - context: metric
+        statements: ['merge_histogram_buckets(0.5)', 'set(name, "a") where IsRootSpan()', 'set(name, NoFunction())']
+  filter:
+    metrics:
+      datapoint: ['HasAttrKeyOnDatapoint("a")']
+`)
+
+	var notes []string
+	for _, item := range result.Items {
+		notes = append(notes, strings.Trim(asJSON(t, item.Note), `"`))
+	}
+	want := []string{
+		"convert_gauge_to_sum is a function of the context metric", "merge_histogram_buckets is a function of the context datapoint",
+		"IsRootSpan is a function of the context span", "null", "HasAttrKeyOnDatapoint is a function of the context metric",
+	}
+	if !slices.Equal(notes, want) {
+		t.Errorf("%q, not %q", notes, want)
+	}
+}
+
 func TestTheInferredContextIsToldAndNoted(t *testing.T) {
 	result := lintYAML(t, `
 processors:

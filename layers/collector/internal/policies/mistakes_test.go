@@ -408,3 +408,24 @@ func TestEveryExporterThatAcceptsAnAddressWithoutASchemeIsFound(t *testing.T) {
 		}
 	}
 }
+
+func TestAProcessorOfSeveralPipelinesIsTheSubjectOfOneFinding(t *testing.T) {
+	var told []string
+	for _, one := range judged(t, `
+receivers: {otlp: {protocols: {grpc: {endpoint: '0.0.0.0:4317'}}}, jaeger: {protocols: {grpc: {endpoint: '0.0.0.0:14250'}}}, hostmetrics: {scrapers: {load: }}}
+processors: {resourcedetection: {detectors: [system]}}
+exporters: {debug: }
+service:
+  pipelines:
+    metrics: {receivers: [otlp, hostmetrics], processors: [resourcedetection], exporters: [debug]}
+    traces: {receivers: [jaeger, otlp], processors: [resourcedetection], exporters: [debug]}
+`) {
+		if one.Code == "resource_detection_overrides" {
+			told = append(told, one.Message)
+		}
+	}
+	want := "resourcedetection gives data from other machines, received by otlp, jaeger, this machine's attributes"
+	if len(told) != 1 || told[0] != want {
+		t.Errorf("%q", told)
+	}
+}

@@ -2,6 +2,7 @@ package policies
 
 import (
 	"slices"
+	"strings"
 )
 
 var resourceDetectionOverrides = &Policy{
@@ -56,18 +57,23 @@ service:
       exporters: [otlp]
 `,
 	check: func(c *configuration, found *findings) {
-		for _, one := range c.pipelines {
-			remote := first(one.receivers, receivesFromOthers)
-			if remote < 0 {
+		for _, processor := range c.running("processors") {
+			if !processor.is("resourcedetection") || !processor.on("override") ||
+				!slices.ContainsFunc(processor.list("detectors"), func(detector any) bool { return detector != "env" }) ||
+				processor.unknown("override") || processor.unknown("detectors") {
 				continue
 			}
-			for _, processor := range one.processors {
-				if processor.is("resourcedetection") && processor.on("override") &&
-					slices.ContainsFunc(processor.list("detectors"), func(detector any) bool { return detector != "env" }) &&
-					!processor.unknown("override") && !processor.unknown("detectors") {
-					found.at(processor.path("override"), "%s gives data from other machines, which %s receives, this machine's attributes",
-						processor.id, one.receivers[remote].id)
+			var remote []string
+			for _, one := range c.pipelines {
+				for _, receiver := range one.receivers {
+					if slices.Contains(one.processors, processor) && !slices.Contains(remote, receiver.id) && receivesFromOthers(receiver) {
+						remote = append(remote, receiver.id)
+					}
 				}
+			}
+			if len(remote) > 0 {
+				found.at(processor.path("override"), "%s gives data from other machines, received by %s, this machine's attributes",
+					processor.id, strings.Join(remote, ", "))
 			}
 		}
 	},

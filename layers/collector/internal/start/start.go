@@ -7,7 +7,6 @@ package start
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"strings"
@@ -123,9 +122,6 @@ func (s *starter) watch(
 	}
 }
 
-// errNoDefaults is the error of a component that makes its defaults of what the machine has.
-var errNoDefaults = errors.New("its defaults cannot be made here")
-
 func (s *starter) createExtensions(ctx context.Context, env *operation.Environment) {
 	s.extensions = map[component.ID]component.Component{}
 	for _, listed := range s.plan.Extensions() {
@@ -136,9 +132,6 @@ func (s *starter) createExtensions(ctx context.Context, env *operation.Environme
 			Resource:       pcommon.NewResource(),
 		}}
 		err, ended := within(ctx, func(ctx context.Context) error {
-			if listed.Factory.CreateDefaultConfig() == nil {
-				return errNoDefaults
-			}
 			created, err := listed.Factory.Create(ctx, settings, listed.Config)
 			if err == nil {
 				s.mutex.Lock()

@@ -56,11 +56,7 @@ func factories() (otelcol.Factories, error) {
 		func() component.Config { return &settings{} },
 		func(context.Context, extension.Settings, component.Config) (extension.Extension, error) {
 			return nil, errors.New("no key")
-		}, component.StabilityLevelStable), standin.Extension(nop), extension.NewFactory(component.MustNewType("homeless"),
-		func() component.Config { return nil },
-		func(_ context.Context, _ extension.Settings, config component.Config) (extension.Extension, error) {
-			panic(fmt.Sprintf("%T is not a configuration", config))
-		}, component.StabilityLevelStable))
+		}, component.StabilityLevelStable), standin.Extension(nop))
 	all.Processors, err[3] = otelcol.MakeFactoryMap(
 		processorThat("right", func(settings, component.Host) error { return nil }),
 		processorThat("refusing", func(set settings, _ component.Host) error {
@@ -148,16 +144,6 @@ func TestAnExtensionThatIsNotBuiltIsTold(t *testing.T) {
 
 	if len(result.Findings) != 1 || result.Findings[0].ComponentPath != "extensions::broken" ||
 		result.Findings[0].Message != "it is not built: no key" {
-		t.Errorf("%+v", result.Findings)
-	}
-}
-
-func TestAnExtensionWhoseDefaultsNeedTheHostIsNoError(t *testing.T) {
-	homeless := strings.Replace(text("  right:\n", "right"), "extensions: [nop]", "extensions: [nop, homeless]", 1)
-
-	result := startedText(t, strings.Replace(homeless, "  broken:\n", "  homeless:\n", 1))
-
-	if len(result.Findings) != 1 || result.Findings[0].Code != validate.DependsOnHost {
 		t.Errorf("%+v", result.Findings)
 	}
 }

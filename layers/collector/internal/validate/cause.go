@@ -21,57 +21,73 @@ var withoutValue = []Code{
 // variableCauses adds to each error the variables that it may come from: those in its value, and those without a value in
 // what it is about.
 func (r *report) variableCauses(request Request) {
-	var references []reference
-	for _, one := range r.references() {
-		if strings.HasPrefix(one.uri, "env:") {
-			references = append(references, one)
-		}
-	}
-	if len(references) == 0 {
-		return
-	}
+	references := r.variableReferences()
 	for i := range r.result.Errors {
 		finding := &r.result.Errors[i]
-		if len(finding.path) == 0 || slices.Contains(withoutValue, finding.Code) {
-			continue
-		}
-		if causes, unset := causesOf(*finding, references, request); causes != "" {
-			finding.Message += "; " + causes
-			if len(unset) > 0 {
-				finding.Cause = &Cause{Kind: VariableUnset, Names: unset}
-			}
+		if len(finding.path) > 0 && !slices.Contains(withoutValue, finding.Code) {
+			finding.addCauses(references, request)
 		}
 	}
 }
 
-// causesOf returns the variables that a finding may come from, and the names of those that have no value here.
-func causesOf(finding Finding, references []reference, request Request) (causes string, unset []string) {
-	var inValue, named, empty []string
+// variableReferences returns the places of `${env:NAME}`.
+func (r *report) variableReferences() []reference {
+	return slices.DeleteFunc(r.references(), func(one reference) bool { return !strings.HasPrefix(one.uri, "env:") })
+}
+
+// addCauses adds the variables that a finding may come from to its message, and to its cause those that have no value here.
+func (f *Finding) addCauses(references []reference, request Request) {
+	var inValue, named, empty []variableCause
 	for _, one := range references {
 		what := one.value(request)
+		name, _, _ := strings.Cut(strings.TrimPrefix(one.uri, "env:"), ":-")
+		cause := variableCause{name: name, isUnset: what.isUnset}
 		switch {
-		case isWithin(finding.path, one.path):
-			inValue = append(inValue, "the value is from "+what.words)
-		case isWithin(one.path, finding.path) && what.isEmpty:
-			words := fmt.Sprintf("its %s is from %s", lastName(one.path), what.words)
-			if mentions(finding.Message, one.path) {
-				named = append(named, words)
+		case isWithin(f.path, one.path):
+			cause.words = "the value is from " + what.words
+			inValue = append(inValue, cause)
+		case isWithin(one.path, f.path) && what.isEmpty:
+			cause.words = fmt.Sprintf("its %s is from %s", lastName(one.path), what.words)
+			if mentions(f.Message, one.path) {
+				named = append(named, cause)
 			}
-			empty = append(empty, words)
-		default:
-			continue
-		}
-		if name, _, _ := strings.Cut(strings.TrimPrefix(one.uri, "env:"), ":-"); what.isUnset && !slices.Contains(unset, name) {
-			unset = append(unset, name)
+			empty = append(empty, cause)
 		}
 	}
-	for _, causes := range [][]string{inValue, named, empty} {
-		if len(causes) > 0 {
-			causes = slices.Compact(causes)
-			return strings.Join(causes[:min(len(causes), maxCauses)], "; "), unset[:min(len(unset), maxCauses)]
+	if f.needs != "" || f.Code == StartFailed || f.path[0] == "service" {
+		empty = nil // no setting that the message does not name makes this
+	}
+	var unset, words []string
+	for _, cause := range firstOf(inValue, named, empty) {
+		if !slices.Contains(words, cause.words) && len(words) < maxCauses {
+			words = append(words, cause.words)
+			if cause.isUnset && !slices.Contains(unset, cause.name) {
+				unset = append(unset, cause.name)
+			}
 		}
 	}
-	return "", nil
+	if len(words) > 0 {
+		f.Message += "; " + strings.Join(words, "; ")
+	}
+	if len(unset) > 0 {
+		f.Cause = &Cause{Kind: VariableUnset, Names: unset}
+	}
+}
+
+// variableCause is a variable that a finding may come from, in words.
+type variableCause struct {
+	name, words string
+	isUnset     bool
+}
+
+// firstOf returns the first of these lists that has entries.
+func firstOf(lists ...[]variableCause) []variableCause {
+	for _, list := range lists {
+		if len(list) > 0 {
+			return list
+		}
+	}
+	return nil
 }
 
 // isWithin tells whether a path leads to what another one leads to, or below it.

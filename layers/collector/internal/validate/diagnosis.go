@@ -29,6 +29,8 @@ type diagnosis struct {
 	broken map[string]bool
 	// kindsOf are the sections in which there is a component of a type.
 	kindsOf map[component.Type][]string
+	// notConfiguration is set if the text is something else, as an error says.
+	notConfiguration bool
 }
 
 // configs are the components' configurations, as far as they could be decoded.
@@ -42,11 +44,14 @@ var (
 
 func (d *diagnosis) run(ctx context.Context, conf *confmap.Conf, factories otelcol.Factories) {
 	parts := d.decode(conf, factories)
+	if d.notConfiguration {
+		return
+	}
 	d.whole(parts)
 	d.pipelines(ctx, parts)
 }
 
-// decode decodes and validates every component and the service.
+// decode decodes and validates every component and the service. It returns nil for a text that is something else.
 func (d *diagnosis) decode(conf *confmap.Conf, factories otelcol.Factories) *parts {
 	if factories.Telemetry == nil {
 		factories.Telemetry = otelconftelemetry.NewFactory()
@@ -54,7 +59,9 @@ func (d *diagnosis) decode(conf *confmap.Conf, factories otelcol.Factories) *par
 	d.broken = make(map[string]bool)
 	d.kindsOf = kindsOf(factories)
 	top := conf.ToStringMap()
-	d.sections(top)
+	if d.sections(top); d.notConfiguration {
+		return nil
+	}
 	parts := &parts{
 		factories:  factories,
 		receivers:  decodeSection(d, conf, "receivers", factories.Receivers),
@@ -90,12 +97,12 @@ func (p *parts) components() map[string]configs {
 
 // sections finds those that the collector does not know, and those that are not mappings.
 func (d *diagnosis) sections(top map[string]any) {
+	if d.isAnotherText(top) {
+		return
+	}
 	for name, content := range top {
 		if !slices.Contains(sections, name) {
 			message := fmt.Sprintf("has invalid keys: %s%s", name, nearest.DidYouMean(name, sections))
-			if kind := resourceKind(d.document.Root()); kind != "" && name == "kind" {
-				message += fmt.Sprintf("; this text is a Kubernetes %s, and no configuration of a collector is in it", kind)
-			}
 			d.error(UnknownSection, atKey, []string{name}, message)
 			components, _ := content.(map[string]any)
 			for component := range components {
@@ -107,6 +114,33 @@ func (d *diagnosis) sections(top map[string]any) {
 			d.error(WrongType, atKey, []string{name}, fmt.Sprintf("'%s' expected a map or struct, got %q", name, kindOf(content)))
 		}
 	}
+}
+
+// isAnotherText tells whether a text has none of the sections and none that may be mistyped. That is one error.
+func (d *diagnosis) isAnotherText(top map[string]any) bool {
+	for name, content := range top {
+		near := nearest.Of(name, sections)
+		// `services` is a section of Docker Compose.
+		if slices.Contains(sections, name) || near != "" && (near != "service" || hasPipelines(content)) {
+			return false
+		}
+	}
+	keys := d.document.Keys()
+	if len(keys) == 0 {
+		return false
+	}
+	where, what := keys[0], "it has none of the sections "+strings.Join(sections, ", ")
+	if kind := resourceKind(d.document.Root()); kind != "" {
+		where, what = "kind", fmt.Sprintf("this text is a Kubernetes %s, and no configuration of a collector is in it", kind)
+	}
+	d.notConfiguration = d.error(UnknownSection, atKey, []string{where}, "this is not a collector configuration: "+what) != nil
+	return d.notConfiguration
+}
+
+func hasPipelines(service any) bool {
+	content, _ := service.(map[string]any)
+	_, has := content["pipelines"]
+	return has
 }
 
 // decodeSection decodes and validates every component of a section with its own factory.
@@ -337,20 +371,44 @@ func (d *diagnosis) undefined(path, element []string, kind string, id component.
 	if len(d.result.Errors) >= maxFindings {
 		return
 	}
-	var names []string
-	for _, list := range lists {
-		for candidate := range list {
-			names = append(names, candidate.String())
-		}
-	}
-	slices.Sort(names)
+	meant := d.meantComponent(id, lists)
 	_, position := d.document.Nearest(append(slices.Clone(path), element...)...)
 	if added := d.addAt(&d.result.Errors, position, UndefinedReference, path, fmt.Sprintf(
-		"references %s %q which is not configured%s", kind, id, nearest.DidYouMean(id.String(), names))); added != nil {
+		"references %s %q which is not configured%s", kind, id, nearest.Offer(meant))); added != nil {
 		added.path = append(slices.Clone(path), element...)
-		best := nearest.Of(id.String(), names)
 		for _, section := range []string{kind + "s", "connectors"} {
-			d.offer(section, id.String(), section, best)
+			d.offer(section, id.String(), section, meant)
 		}
 	}
+}
+
+// meantComponent returns the configured component that a name may have meant, "" for none: the nearest of its type, or the
+// only one of its type if one of the two has no name of its own. A type that nobody knows may be mistyped.
+func (d *diagnosis) meantComponent(id component.ID, lists []configs) string {
+	var ofType, all []string
+	for _, list := range lists {
+		for candidate := range list {
+			isRenamed := alias.IsSame(candidate.Type().String(), id.Type().String())
+			if isRenamed && candidate.Name() == id.Name() {
+				return candidate.String()
+			}
+			if isRenamed || candidate.Type() == id.Type() {
+				ofType = append(ofType, candidate.String())
+			}
+			all = append(all, candidate.String())
+		}
+	}
+	if len(ofType) == 1 && (id.Name() == "" || !strings.Contains(ofType[0], "/")) {
+		return ofType[0]
+	}
+	if len(d.kindsOf[id.Type()]) == 0 {
+		return nearest.Of(id.String(), all)
+	}
+	// What the names begin with is the same, and does not make them similar.
+	names := make(map[string]string, len(ofType))
+	for _, candidate := range ofType {
+		_, name, _ := strings.Cut(candidate, "/")
+		names[name] = candidate
+	}
+	return names[nearest.Of(id.Name(), slices.Sorted(maps.Keys(names)))]
 }

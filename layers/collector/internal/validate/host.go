@@ -13,6 +13,7 @@ const (
 	regionOnHost  = "AWS_REGION in its environment, or the metadata of its instance"
 	keysOnHost    = "AWS credentials in its environment, or a role"
 	fileOnHost    = "that file or directory"
+	writableHere  = "that directory, in which it may write"
 	networkOnHost = "the addresses that the component asks when it begins"
 )
 
@@ -25,12 +26,13 @@ var hostFacts = []struct {
 	{regexp.MustCompile(`(?i)credential.*\bec2imds\b`), keysOnHost},
 	{regexp.MustCompile(`(?i)\bAWS_REGION\b|\bimds\b|ec2imds|instance metadata`), regionOnHost},
 	{regexp.MustCompile(`ECS_CONTAINER_METADATA_URI|task metadata endpoint`), "the metadata endpoint of an ECS task"},
-	{regexp.MustCompile(`(?i)in-cluster|KUBERNETES_SERVICE_HOST|serviceaccount|failed to create k8s client`), "the service account of a pod in Kubernetes"},
+	{regexp.MustCompile(`(?i)in-cluster|KUBERNETES_(?:SERVICE_HOST|MASTER)|serviceaccount|failed to create k8s client`), "the service account of a pod in Kubernetes"},
+	{regexp.MustCompile(`(?i)auth_type=kubeConfig\b`), "that context in its kubeconfig"},
 	{regexp.MustCompile(`(?i)envvar "\w*" is not set`), "that variable in its environment"},
+	{regexp.MustCompile(`\bmkdir\b|(?i)read-only file system`), writableHere},
 	{regexp.MustCompile(`(?i)no such file or directory|directory must exist|file does not exist|could not be read`), fileOnHost},
 	{regexp.MustCompile(`(?i)only (?:supported|available) on|not supported on (?:this|linux)|unsupported platform`), "the operating system that the component is for"},
 	{regexp.MustCompile(`(?i)no such host|connection refused|network is unreachable|(?:dial|listen) (?:tcp|udp|unix)|\bsocket: `), networkOnHost},
-	{regexp.MustCompile(`defaults cannot be made here`), "what they are made of, such as a home folder"},
 	{regexp.MustCompile(`(?i)permission denied|operation not permitted|too many open files`), "the file or address that the component opens when it begins"},
 }
 
@@ -57,7 +59,11 @@ func hostNeeds(err error, again func() error) string {
 	if lookup != nil || errors.As(err, new(*net.OpError)) {
 		return networkOnHost
 	}
-	if errors.As(err, new(*fs.PathError)) || errors.Is(err, fs.ErrNotExist) {
+	var onPath *fs.PathError
+	if errors.As(err, &onPath) && onPath.Op == "mkdir" {
+		return writableHere
+	}
+	if onPath != nil || errors.Is(err, fs.ErrNotExist) {
 		return fileOnHost
 	}
 	if aboutRegion.MatchString(unquoted(message)) && (again == nil || isMendedByRegion(message, again)) {

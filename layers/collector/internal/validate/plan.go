@@ -22,9 +22,10 @@ import (
 // Plan is what a collector would build of a text: its components without those that have an error, which the verdict
 // tells.
 type Plan struct {
-	parts  *parts
-	graph  *graph
-	report *report
+	parts   *parts
+	graph   *graph
+	report  *report
+	request Request
 	// telemetry is the decoded configuration of the collector's own telemetry, nil if it has an error.
 	telemetry component.Config
 }
@@ -60,10 +61,10 @@ func NewPlan(ctx context.Context, env *operation.Environment, request Request) (
 	report := &report{document: reading.Document}
 	diagnosis := &diagnosis{report: report, env: env, refused: report.refusals(resolved)}
 	parts := diagnosis.decode(resolved.conf, factories)
-	if diagnosis.refused[""] {
+	if diagnosis.refused[""] || diagnosis.notConfiguration {
 		return nil, nil
 	}
-	plan := &Plan{parts: parts, graph: diagnosis.graph(parts), report: report}
+	plan := &Plan{parts: parts, graph: diagnosis.graph(parts), report: report, request: request}
 	if plan.graph == nil || len(plan.graph.pipelines) == 0 || plan.graph.incomplete() {
 		return nil, nil
 	}
@@ -117,8 +118,20 @@ func (p *Plan) Telemetry() (telemetry.Factory, component.Config) {
 	return p.parts.factories.Telemetry, p.telemetry
 }
 
-// Finding is a finding about the part of the text at a path, at the value that its message quotes, or at its key.
+// Finding is a finding about the part of the text at a path, at the value that its message quotes, or at its key. If that
+// comes from a variable without a value here, the host decides.
 func (p *Plan) Finding(code Code, path []string, message string) Finding {
+	finding := p.placed(code, path, message)
+	if finding.Code == StartFailed {
+		finding.addCauses(p.report.variableReferences(), p.request)
+		if finding.Cause != nil {
+			finding.Code = DependsOnHost
+		}
+	}
+	return finding
+}
+
+func (p *Plan) placed(code Code, path []string, message string) Finding {
 	if quoted, is := p.report.quotedBelow(path, message); is {
 		_, at := p.report.document.Nearest(quoted...)
 		if position, placed := p.report.document.Value(quoted...); placed {

@@ -89,7 +89,7 @@ func (r *report) add(list *[]Finding, code Code, where place, path []string, mes
 
 // addAt adds a finding and returns it, nil if it is there already or there are too many.
 func (r *report) addAt(list *[]Finding, at source.Position, code Code, path []string, message string) *Finding {
-	if len(message) > maxMessage {
+	if message = withChoices(path, message); len(message) > maxMessage {
 		message = strings.ToValidUTF8(message[:maxMessage], "") + "..."
 	}
 	finding := Finding{

@@ -417,6 +417,7 @@ func check(ctx context.Context, env *operation.Environment, reading *Reading) (*
 	report := &report{result: Result{Valid: reading.Valid, Reduced: len(env.Lacking) > 0}}
 	if err != nil {
 		report.syntax(request.YAML, err)
+		report.templates(request.YAML)
 		return report.finish(verdict), nil
 	}
 	report.document = document
@@ -453,6 +454,7 @@ func check(ctx context.Context, env *operation.Environment, reading *Reading) (*
 		report.ignoredKeys(factories, resolved.plain)
 	case err != nil:
 		report.unresolvable(err)
+		report.templates(request.YAML)
 		return report.finish(verdict), nil
 	default:
 		diagnosis := &diagnosis{report: report, env: env, refused: report.refusals(resolved)}
@@ -466,6 +468,7 @@ func check(ctx context.Context, env *operation.Environment, reading *Reading) (*
 		report.crashes(verdict)
 		report.emptyEntries()
 		report.dates()
+		report.templates(request.YAML)
 		report.variableCauses(request)
 	}
 	report.changedValues(factories, request)

@@ -194,6 +194,9 @@ func dedented(text string) string {
 	return moved.String()
 }
 
+// InPlace returns the configuration at the lines and columns that it has in the whole text, "" if it has escapes there.
+func (p *Part) InPlace() string { return p.inPlace }
+
 // wrapped is the error that says where the configuration is.
 func (r *report) wrapped(part Part) {
 	what := "this text"
