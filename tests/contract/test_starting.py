@@ -220,8 +220,9 @@ def test_what_ends_a_collector_by_its_own_telemetry_is_told_at_its_line(ann: Mem
     encoding = started(ann, own_telemetry().replace("    logs:\n", "    logs:\n      encoding: morse\n"))
 
     assert answer["valid"] is True
-    told = {one["line"]: one for one in answer["findings"] if one["source"] == "start"}
-    assert {n: one["code"] for n, one in told.items()} == {n: line.partition(" # ")[2] for n, line in MARKED.items()}
+    at_line = {finding["line"]: finding for finding in answer["findings"] if finding["source"] == "start"}
+    expected = {n: line.partition(" # ")[2] for n, line in MARKED.items()}
+    assert {n: finding["code"] for n, finding in at_line.items()} == expected
     # Where a value is not known, there are the values that it may have, or the variable that has none here.
     for words, way in {
         "smoke": "; use grpc or http/protobuf",
@@ -230,7 +231,7 @@ def test_what_ends_a_collector_by_its_own_telemetry_is_told_at_its_line(ann: Mem
         "MY_POD_IP": "host must be specified; its host is from ${env:MY_POD_IP}, which has no value here",
         "PORT:-": "; its port is from ${env:PORT}, whose default is empty",
     }.items():
-        assert {told[n]["message"][-len(way) :] for n, line in MARKED.items() if words in line} == {way}, words
+        assert {at_line[n]["message"][-len(way) :] for n, line in MARKED.items() if words in line} == {way}, words
     paths = {one["component_path"].removeprefix("service::telemetry::") for one in answer["findings"]}
     assert {"metrics::readers::4::pull::exporter::prometheus::port", "traces::propagators::1"} <= paths
     # Nothing of what is right, and of all that one mistake breaks the mistake only.

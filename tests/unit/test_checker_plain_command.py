@@ -66,7 +66,7 @@ def test_the_command_has_the_variables_that_the_text_refers_to_under_names_of_ou
 
     verdict = PlainCommand(LIMITS).validate(binary, text, env)
 
-    ours = {"AWS_EC2_METADATA_DISABLED": "true", "ZONEINFO": "/zones.zip"}
+    ours = {"AWS_EC2_METADATA_DISABLED": "true", "HOME": "/", "ZONEINFO": "/zones.zip"}
     assert json.loads(verdict.message) == {"AWS_CONFIG_FILE": "1", "GODEBUG": "2", **ours}  # put back in the message
 
 
