@@ -6,12 +6,13 @@ import pytest
 
 from headgate import checker
 from headgate.foundation.settings import settings
-from tests.support import built_collector
+from tests.support import asked_once, built_collector
 
 
 @pytest.fixture(autouse=True)
 def _collector_for_marked_tests(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     if built_collector.needs(request.node):
+        asked_once.install(monkeypatch)
         yield
         return
     monkeypatch.setenv("HEADGATE_COLLECTORS_DIR", "/nonexistent")
