@@ -115,21 +115,21 @@ def test_what_is_refused_costs_nothing_and_is_noted_twice_a_minute_by_whoever_is
 ) -> None:
     notes: list[object] = []
     monkeypatch.setattr(instances, "note_refusals", lambda *note: notes.append(note))
-    monkeypatch.setattr(pace, "_of_token", lambda: (1.0, 50.0))
+    monkeypatch.setattr(pace, "_of_token", lambda: (1.0, 8.0))
     now.moves(seconds=100)
     body = host.message().SerializeToString()
     with ThreadPoolExecutor(16) as pool:
-        statuses = Counter(pool.map(lambda _: fleet.post(body).status_code, range(200)))
-    assert (statuses[429], len(notes) < 2) == (150, True)
+        statuses = Counter(pool.map(lambda _: fleet.post(body).status_code, range(60)))
+    assert (statuses[429], len(notes) < 2) == (52, True)
 
     with pytest.MonkeyPatch.context() as without_table:
         without_table.setattr(aws, "dynamodb", lambda: pytest.fail("a table was asked"))
-        assert {fleet.post(body).status_code for _ in range(50)} == {429}
+        assert {fleet.post(body).status_code for _ in range(20)} == {429}
     notes.clear()
     now.moves(seconds=31)
     with ThreadPoolExecutor(16) as pool:
-        statuses = Counter(pool.map(lambda _: fleet.post(body).status_code, range(60)))
-    assert (statuses[429], len(notes)) == (29, 1)
+        statuses = Counter(pool.map(lambda _: fleet.post(body).status_code, range(20)))
+    assert (statuses[429], len(notes)) == (12, 1)
 
 
 def test_somebody_without_a_valid_token_writes_nothing(fleet: Fleet, now: Clock, busy: Agent) -> None:
