@@ -50,6 +50,7 @@ _FOLLOWS: Final[Mapping[Act, str]] = {
     "retry": "The collectors of the step get the version again, and are judged again",
 }
 _ABORTED: Final = "Every host goes back to what the group ran before."
+_NOTICE: Final = '<div class="notice {kind}">{reason}</div>'
 _ROW: Final = """\
 <li class="record"><p><a href="{path}">{version}</a> {status} {step}</p>{bar}{reason}{message}
 <p class="soft small">{by}, {at}</p>{acts}</li>"""
@@ -107,7 +108,8 @@ def acts(caller: Caller, path: str, csrf: Html, rollout: Rollout) -> Html:
     behind = rollout.people
     own = caller.principal.id in (behind or ())
     may_approve = caller.is_admin if behind is None else not own
-    buttons = [_button(path, csrf, act, named(rollout.to)) for act in allowed if act != "approve" or may_approve]
+    offered = [act for act in allowed if act != "approve" or may_approve]
+    buttons = [_button(path, csrf, act, named(rollout.to)) for act in offered]
     shown = NOTHING
     if "approve" in allowed:
         who = "Any member who did not start it may approve it."
@@ -118,7 +120,7 @@ def acts(caller: Caller, path: str, csrf: Html, rollout: Rollout) -> Html:
         shown = html('<p class="hint">{who}</p>', who=who)
     follows = [
         html("<li><strong>{label}</strong>: {text}</li>", label=_LABELS[act], text=_FOLLOWS.get(act, _ABORTED))
-        for act in allowed
+        for act in offered
     ]
     shown = html('{told}<ul class="follows soft small">{follows}</ul>', told=shown, follows=follows)
     return html('<div class="buttons">{buttons}</div>{told}', buttons=buttons, told=shown) if allowed else NOTHING
@@ -126,6 +128,20 @@ def acts(caller: Caller, path: str, csrf: Html, rollout: Rollout) -> Html:
 
 def gate_words(name: str) -> str:
     return name.replace("_", " ")
+
+
+def notice(rollout: Rollout) -> Html:
+    """The rollout's reason, as a failure only if it is one; empty for none."""
+    kind = "bad" if _KINDS.get(rollout.status) == "bad" else "warn"
+    return html(_NOTICE, kind=kind, reason=rollout.reason) if rollout.reason else NOTHING
+
+
+def step_wait(step: RolloutStep) -> str:
+    """The time for which a step is judged, and whether it needs an approval."""
+    minutes, seconds = divmod(step.soak_seconds, 60)
+    parts = ((minutes // 60, "h"), (minutes % 60, "min"), (seconds, "s"))
+    approval = ", after an approval before it begins" if step.approval else ""
+    return (" ".join(f"{n} {unit}" for n, unit in parts if n) or "0 s") + approval
 
 
 def step_size(step: RolloutStep) -> str:

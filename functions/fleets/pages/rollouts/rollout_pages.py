@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
 from typing import Final
 
 from fastapi import Response
@@ -11,7 +10,7 @@ from fastapi import Response
 from fleets.api import rollouts as api
 from fleets.pages.parts import named
 from fleets.pages.rollouts import cockpit
-from fleets.pages.rollouts.parts import acts, gate_words, reach_of, status_tag, step_size
+from fleets.pages.rollouts.parts import acts, gate_words, notice, reach_of, status_tag, step_size, step_wait
 from headgate.deployments import service as deployments
 from headgate.deployments.model import Deployment
 from headgate.fleets import service as fleets
@@ -129,7 +128,7 @@ def show_rollout(
         else NOTHING,
         not_moved=_not_moved(rollout, collectors),
         message=html("<p>{message}</p>", message=rollout.message) if rollout.message else NOTHING,
-        reason=html('<div class="notice bad">{reason}</div>', reason=rollout.reason) if rollout.reason else NOTHING,
+        reason=notice(rollout),
         progress=cockpit.progress(rollout, hosts),
         notes=html(_NOTES, notes=[html("<li>{note}</li>", note=note) for note in rollout.notes])
         if rollout.notes
@@ -201,8 +200,7 @@ def _steps(rollout: Rollout, strategy: Strategy) -> Html:
         (
             number,
             step_size(step),
-            str(timedelta(seconds=step.soak_seconds))
-            + (", after an approval before it begins" if step.approval else ""),
+            step_wait(step),
             _step_state(rollout, number),
         )
         for number, step in enumerate(strategy.steps, start=1)
