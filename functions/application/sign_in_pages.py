@@ -154,7 +154,8 @@ _INVALID: Final = Html(' aria-invalid="true" autofocus')
 _NOTICES: Final = {
     "signed-out": "You are signed out.",
     "password-set": "Your password is set. Sign in with it.",
-    "ended": "Your session has ended, and the form was not saved. Sign in and send it again.",
+    "ended": "Your session has ended, and the form was not saved. Sign in and send it again: going back in the browser "
+    "brings back what you typed.",
 }
 
 

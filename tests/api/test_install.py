@@ -155,6 +155,24 @@ def test_a_host_gets_its_name_and_labels_on_every_platform(ann: Member) -> None:
         assert "HEADGATE_NAME=web" in said
 
 
+@pytest.mark.parametrize(("platform", "way_out"), [("docker", "--network host"), ("kubernetes", "the cluster reaches")])
+def test_what_a_container_cannot_reach_is_told(
+    ann: Member, monkeypatch: pytest.MonkeyPatch, platform: str, way_out: str
+) -> None:
+    kind = "kubernetes-supervisor" if platform == "kubernetes" else "server-supervisor"
+    fleet_id = create(ann, type=kind).json()["id"]
+    if platform == "kubernetes":
+        made = cfg.create(ann)
+        group = {"name": "nodes", "role": "node", "configuration_id": made, "version_number": 1}
+        cfg.publish(ann, made)
+        assert ann.http.post(f"{API}/fleets/{fleet_id}/deployments", json=group).status_code == 201
+    assert way_out not in str(install(ann, fleet_id, platform).json()["notes"])
+    monkeypatch.setenv("HEADGATE_FLEET_ENDPOINT", "http://127.0.0.1:8300")
+    settings.cache_clear()
+
+    assert way_out in str(install(ann, fleet_id, platform).json()["notes"])
+
+
 def test_a_host_runs_with_the_feature_gates_of_the_assigned_version(ann: Member) -> None:
     configuration_id = cfg.create(ann)
     version = f"{API}/configurations/{configuration_id}/versions/1"

@@ -179,4 +179,9 @@ def test_a_fleet_is_read_without_scripts(here: Visit, service: LocalService) -> 
     plain.get_by_label("What was so at (UTC)").fill("2020-01-01T10:00")
     plain.get_by_role("button", name="Show this time").click()
     expect(plain.locator("#at-error")).to_contain_text("History is kept for 90 days")
+    # A form that a script makes says what does the same without one.
+    plain.goto(f"{here.home}/fleets/{made}")
+    assert f"headgate fleet install {made}" in plain.locator("#install").inner_text()
+    plain.get_by_role("link", name="Default").click()
+    assert f"headgate deployment assign {made}" in plain.locator("#assign").inner_text()
     plain.context.close()

@@ -72,7 +72,8 @@ _FLEET: Final = """\
 <div class="card"><h2>Deployment groups</h2>{groups}
 <p class="last"><a href="{path}/new-group">New group</a></p></div>
 <div class="card"><h2>Collectors</h2>{instances}</div></div>{traffic}{standing}
-<div id="install" data-fleet="{id}" data-type="{kind}"></div>{renewal}
+<div id="install" data-fleet="{id}" data-type="{kind}"><noscript><p class="card">Installing needs JavaScript.
+From a terminal: <code>headgate fleet install {id}</code>.</p></noscript></div>{renewal}
 <div class="card"><h2>Delete this fleet</h2>{delete}</div>"""
 _FLEETS_FOR: Final = "A fleet is a set of collectors that report here and get their configuration from here."
 _FIRST_FLEET: Final = """\

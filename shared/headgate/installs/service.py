@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
+from urllib.parse import urlsplit
 
 from headgate.deployments import assigned, deliveries, variables
 from headgate.deployments import service as deployments
@@ -22,6 +23,12 @@ from headgate.installs.releases import CHART, SYSTEMS
 from headgate.instances.reported.host import GATES_LABEL, LARGEST_NAMES, MOST_LABELS
 
 _SEALED: Final = ("linux", *SYSTEMS)
+_LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
+# The platforms whose collectors have a network of their own, with the way to one that has the address.
+_APART: Final[Mapping[str, str]] = {
+    "docker": "write `--network host` after `docker run`, on the machine where Headgate runs",
+    "kubernetes": "Headgate needs an address that the cluster reaches",
+}
 UNTRIED: Final = (
     "Windows and macOS are new here: the service was tried under Wine, and never on Windows or a Mac itself; "
     "try one host before you install more"
@@ -262,6 +269,8 @@ def _notes(options: Options, group: Deployment, connection: FleetConnection) -> 
         left_out = [mount.host_path for mount in group.volume_mounts if not commands.mountable(mount)]
         if left_out:
             notes.append(f"Volume mounts are left out of the command: {', '.join(left_out)}. {_MOUNTABLE}")
+    if options.platform in _APART and urlsplit(connection.endpoint).hostname in _LOOPBACK:
+        notes.append(f"{connection.endpoint} is not reached from a container: {_APART[options.platform]}")
     if options.from_official:
         notes.extend(TAKEOVER)
     if options.platform == "windows":

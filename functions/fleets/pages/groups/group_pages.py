@@ -53,7 +53,8 @@ _GROUP: Final = """\
 <p class="last">{states} <a href="{home}/fleets/{fleet}/collectors?deployment_id={id}">Show each collector</a></p>
 </div></div>{traffic}{graph}{costs}{standing}
 <div id="assign" data-fleet="{fleet}" data-deployment="{id}" data-assigned="{assigned_id}"
- data-version="{assigned_version}" data-hosts="{hosts}"></div>
+ data-version="{assigned_version}" data-hosts="{hosts}"><noscript><p class="card">Assigning a version needs JavaScript.
+From a terminal: <code>headgate deployment assign {fleet} {id} CONFIGURATION</code>.</p></noscript></div>
 {rollouts}{timeline}{captures}{mounts}{delete}"""
 _GRAPH: Final = """\
 <details class="card" id="graph" data-configuration="{configuration}" data-version="{version}" data-editor="{editor}">
