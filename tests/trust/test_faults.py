@@ -21,7 +21,7 @@ from headgate.checker import CheckerBusy, CheckerFailed, NotInstalled
 from headgate.http import idempotency
 from headgate.reference import builds
 from headgate_local import template
-from tests.support import sizes
+from tests.support import asked_once, sizes
 from tests.support.endpoints import ROWS, VERSION
 from tests.support.faults.aws_faults import LASTING, PASSING, Fault, Kind
 from tests.support.faults.bench import Bench, made_ready
@@ -68,7 +68,8 @@ FAILED_ROWS: Final = sizes.either(
 
 
 @pytest.mark.parametrize("row", FAILED_ROWS, ids=str)
-def test_a_fault_at_any_call_ends_as_it_should(row: Row, bench: Bench) -> None:
+def test_a_fault_at_any_call_ends_as_it_should(row: Row, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked_once.install(monkeypatch)
     undisturbed = clean(row, bench)
     assert undisturbed.calls >= 1
 
@@ -87,7 +88,10 @@ CREATES: Final = [row for row in ROWS if row.endpoint.startswith(f"POST {PUBLIC}
 
 
 @pytest.mark.parametrize("row", CREATES, ids=str)
-def test_a_create_that_died_before_its_answer_is_not_made_again(row: Row, bench: Bench) -> None:
+def test_a_create_that_died_before_its_answer_is_not_made_again(
+    row: Row, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked_once.install(monkeypatch)
     keyed = replace(row, headers=ONCE)
     bench.reset(row)
     with pytest.MonkeyPatch.context() as patch:
