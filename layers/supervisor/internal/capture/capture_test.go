@@ -398,16 +398,20 @@ func TestAWriterEndsACapture(t *testing.T) {
 }
 
 func TestADamagedNoteOfACaptureLeavesTheSupervisorsFile(t *testing.T) {
+	whole, err := proto.Marshal(&protobufs.AgentRemoteConfig{ConfigHash: []byte("of the supervisor")})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, content := range []string{"{", `{"active":true,"id":"cap_1"}`, `{"active":true,"id":"../x","assigned":"AAAA"}`} {
 		b := newBench(t)
 		received, note := filepath.Join(b.folder, receivedFile), filepath.Join(b.folder, knownFile)
-		for path, text := range map[string]string{received: "of the supervisor", note: content} {
+		for path, text := range map[string]string{received: string(whole), note: content} {
 			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
 		b.start()
-		if left, err := os.ReadFile(received); err != nil || string(left) != "of the supervisor" {
+		if left, err := os.ReadFile(received); err != nil || !bytes.Equal(left, whole) {
 			t.Errorf("%s: %q, %v", content, left, err)
 		}
 		if b.polls() != nil || len(b.told) > 0 {
