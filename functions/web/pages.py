@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Final
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from botocore.exceptions import BotoCoreError, ClientError
 from fastapi import APIRouter, Depends, FastAPI, Request, Response
@@ -46,6 +46,7 @@ _NOT_AVAILABLE: Final = """\
 <p class="soft">This page asks again by itself, and shows itself once it can. Without scripts, load it again.</p>"""
 _ORGANIZATION: Final = re.compile(r"/organizations/(org_[0-9a-z]+)(?:/|$)")
 _ADDRESSES: Final[dict[Callable[..., object], str]] = {}
+_SITE: Final = re.compile(r"\Ahttps?://[^/?#]*")
 _OURS: Final = re.compile(r"/(?![/\\])[A-Za-z0-9_/?=&%.~:-]*")
 
 
@@ -149,9 +150,8 @@ async def _person(request: Request, who: Visit) -> Session:
     if who.session is None:
         reads = request.method == "GET"
         # A form's own address has no page: its page is the one that posted it.
-        address = urlsplit(str(request.url) if reads else request.headers.get("referer", ""))
-        query = f"?{address.query}" if address.query else ""
-        raise SignInNeeded(own_path_or_root(address.path + query), lost=not reads)
+        address = str(request.url) if reads else request.headers.get("referer", "")
+        raise SignInNeeded(own_path_or_root(_SITE.sub("", address)), lost=not reads)
     return who.session
 
 

@@ -98,6 +98,16 @@ def test_a_host_that_says_nothing_after_the_refusals_is_silent(
     assert became_silent(fleet, now, 2) == ["host"]
 
 
+def test_a_host_that_could_be_heard_for_a_short_time_between_refusals_is_not_silent_yet(
+    fleet: Fleet, now: Clock, busy: Agent, host: Agent
+) -> None:
+    refused(fleet, now, busy, 4, host)
+    refused(fleet, now, busy, 3)
+    noise = fleet.agent(host_name="noise")
+    assert set(refused(fleet, now, busy, 1, noise)) == {429}
+    assert states(fleet)["host"] == "pending_pickup"
+
+
 def test_a_host_that_was_silent_when_the_refusals_began_stays_so(
     fleet: Fleet, now: Clock, busy: Agent, host: Agent
 ) -> None:

@@ -53,6 +53,9 @@ def test_a_form_outlives_its_session_and_is_sent_again_as_it_was_typed(http: Tes
     ended = http.post(path, data=typed, headers=of_browser)
     assert (ended.status_code, ended.headers["location"]) == (303, f"/sign-in?next={path}&notice=ended")
     assert "Your session has ended, and the form was not saved" in http.get(ended.headers["location"]).text
+    for referer in ("http://[", "//elsewhere.example//evil", "\\"):
+        astray = http.post(path, data=typed, headers=of_browser | {"referer": referer})
+        assert (astray.status_code, astray.headers["location"]) == (303, "/sign-in?next=/&notice=ended")
     assert sign_in(http, ada.user.email, next=path).headers["location"] == path
 
     again = http.post(path, data=typed, headers=of_browser)

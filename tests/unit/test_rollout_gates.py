@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from headgate.instances.state.model import Refusals
+from headgate.instances.state.model import STALE_AFTER, Refusals
 from headgate.rollouts.strategy import Gates, RolloutStep, Strategy
 from tests.support.rolling_in_memory import AT_ONCE, ILL, OLD, QUIET, Fare, Group, applied
 
@@ -108,6 +108,20 @@ def test_a_host_that_is_not_heard_after_refusals_stops_it(soak: int) -> None:
 
     assert group.at > group.refused.until
     assert (ended.status, ended.failures[-1].gate) == ("rolled_back", "silent")
+
+
+def test_refusals_that_do_not_end_hide_a_host_for_no_longer_than_until_it_is_stale() -> None:
+    group = Group.of(3)
+    group.start()
+    group.goes_on(applied)
+    # As long as somebody who has the fleet's token sends too much.
+    group.refused = Refusals(group.at, group.at + timedelta(days=1))
+    for host in group.hosts:
+        host.here = False
+    stale_at = group.at + STALE_AFTER + timedelta(minutes=2)
+    group.goes_on(lambda rollout: bool(rollout.failures) or group.at > stale_at)
+
+    assert [failure.gate for failure in group.rollout.failures] == ["silent"]
 
 
 def test_hosts_that_fall_silent_before_the_version_reaches_them_leave_the_step_to_the_next() -> None:

@@ -20,6 +20,7 @@ from headgate.instances.counting.census import SHARDS, Census, Shard
 from headgate.instances.model import Instance
 from headgate.instances.orders.model import PendingOrder
 from headgate.instances.reported import health_tree
+from headgate.instances.state.intervals import quiet_after
 from headgate.instances.state.model import Refusals
 from headgate.storage import idempotent_create
 from headgate.storage.items import Item
@@ -105,7 +106,8 @@ def refusals(fleet_id: str) -> Refusals | None:
 def note_refusals(fleet_id: str, at: datetime, until: datetime) -> None:
     """Note that messages are refused now, and sent again `until` then; one read and one put."""
     known = refusals(fleet_id)
-    since = known.since if known and at <= known.until else at
+    pause = timedelta(seconds=quiet_after(quick=False))
+    since = known.since if known and at <= known.until + pause else at
     item = keys.refusals(fleet_id) | _REFUSALS.item(Refusals(since, until))
     item["expires"] = int((until + _REFUSALS_LAST).timestamp())
     # Another process may have told a host to come back later.

@@ -19,7 +19,8 @@ _MOST: Final = 100
 
 def goes_back_to(group: Deployment) -> Assignment | None:
     """The version that a rollback assigns to a group that the caller is known to see, or None; one query."""
-    return good_version(group, store.rollouts(group.id, _MOST, None).entries)
+    # The newest decides if a host was healthy on a version: rollouts may be large.
+    return good_version(group, store.rollouts(group.id, 1 if group.healthy else _MOST, None).entries)
 
 
 def good_version(group: Deployment, rollouts: Sequence[Rollout]) -> Assignment | None:

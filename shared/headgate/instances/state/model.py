@@ -35,7 +35,10 @@ _DAY: Final = 86_400
 
 @dataclass(frozen=True, slots=True)
 class Refusals:
-    """A time without a pause in which messages were refused; `until` is when the last of them is sent again."""
+    """A time in which messages were refused; `until` is when the last of them is sent again.
+
+    It has pauses that are too short for a host to be silent in one.
+    """
 
     since: datetime
     until: datetime
@@ -44,11 +47,12 @@ class Refusals:
 def silence_begins(heard_at: datetime, quiet: timedelta, refused: Refusals | None) -> datetime:
     """The time from which an instance could be heard and was not: its last message, or the end of refusals.
 
-    One that was silent for the time `quiet` when they began stays silent.
+    One that was silent for the time `quiet` when they began stays silent, and who causes refusals without end hides
+    none for longer than until it is stale.
     """
     if refused is None or refused.since > heard_at + quiet:
         return heard_at
-    return max(heard_at, refused.until)
+    return max(heard_at, min(refused.until, heard_at + STALE_AFTER - quiet))
 
 
 def mark_of(at: datetime) -> int:
@@ -87,7 +91,8 @@ def silent_from(last_seen_at: datetime, refused: Refusals | None = None, *, quic
 
 def quiet_from(mark: int, refused: Refusals | None = None, *, quick: bool) -> tuple[datetime, datetime]:
     """The times from which an instance last heard at `mark` is silent and stale."""
-    return _silent_from(mark, refused, quick=quick), datetime.fromtimestamp(mark * _MARK, UTC) + STALE_AFTER
+    stale_from = datetime.fromtimestamp(mark * _MARK, UTC) + STALE_AFTER
+    return min(_silent_from(mark, refused, quick=quick), stale_from), stale_from
 
 
 def _silent_from(mark: int, refused: Refusals | None, *, quick: bool) -> datetime:
