@@ -7,7 +7,6 @@ from typing import Final
 from headgate_engine.checker.asker import Asker
 from headgate_engine.policies import engine
 from headgate_engine.policies.model import FailedRule, PolicyChoices, PolicyFinding, PolicyResult
-from headgate_engine.validation.inside import Inside
 from headgate_engine.validation.model import CheckRequest
 
 
@@ -34,7 +33,7 @@ def _pipeline(message: str) -> str:
 
 
 def _listener(message: str) -> str:
-    return f"{message.replace(' listens on all addresses, ', ' (')})"
+    return message.replace(" listens on all addresses, ", " (") + ")"
 
 
 # Many findings that are one decision: what each is about, and the message about all of them.
@@ -61,14 +60,3 @@ def _of_all(group: Sequence[PolicyFinding]) -> str:
     names = [*dict.fromkeys(about(finding.message) for finding in group)]
     more = [f"{len(names) - _MOST_NAMED} more"] if len(names) > _MOST_NAMED else []
     return message.format(", ".join([*names[:_MOST_NAMED], *more]))
-
-
-def placed(result: PolicyResult, held: Inside) -> PolicyResult:
-    """The result with the places of the text around the configuration."""
-    if held.in_place:
-        return result
-    return replace(
-        result,
-        findings=[replace(each, line=held.line, column=held.column) for each in result.findings],
-        suppressions=[replace(each, line=held.line) for each in result.suppressions],
-    )

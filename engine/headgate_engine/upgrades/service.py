@@ -131,8 +131,7 @@ class _Questions:
         with self._refusals():
             description = read(BuildDescription, self._asker.collectors.describe(self._version, asker=self._asker))
         inspection = self._ask("inspect", self._request, Inspection)
-        if self._held and not self._held.in_place:
-            inspection = _at_beginning(inspection, self._held)
+        inspection = self._held.placed(inspection) if self._held else inspection
         return VersionAnswers(self._version, _of_hosts(inspection), description)
 
     def seconds_left(self) -> float:
@@ -228,18 +227,6 @@ def _of_hosts(inspection: Inspection) -> Inspection:
     errors = [error for error in inspection.errors if error.code not in ON_HOST]
     on_host = [replace(error, code="depends_on_host") for error in inspection.errors if error.code in ON_HOST]
     return replace(inspection, errors=errors, warnings=[*on_host, *inspection.warnings])
-
-
-def _at_beginning(inspection: Inspection, held: Inside) -> Inspection:
-    """The inspection of a configuration that is written with escapes, with the place where it begins."""
-    at, column = held.line, held.column
-    return replace(
-        inspection,
-        errors=[replace(each, line=at, column=column) for each in inspection.errors],
-        warnings=[replace(each, line=at, column=column) for each in inspection.warnings],
-        components=[replace(each, line=at, column=column) for each in inspection.components],
-        not_in_build=[replace(each, line=at, column=column) for each in inspection.not_in_build],
-    )
 
 
 def _not_compared(reason: str) -> NotChecked:

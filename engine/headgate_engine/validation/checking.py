@@ -99,19 +99,18 @@ def check(
             asker, places = together.asked(engine.question(text, settings), names, version, asker=asker)
 
     def lint(left: float) -> LintResult:
-        result = validation.lint_configuration(text.yaml, version, verdict, asker=asker, timeout=left)
-        return validation.placed(result, held) if held else result
+        return validation.lint_configuration(yaml, version, verdict, held, asker=asker, timeout=left)
 
     def judge(left: float) -> PolicyResult:
         if inside.has_nothing(verdict):
             raise NotAConfiguration(inside.NOTHING, at=text.loc)
         result = judging.judge(settings, text, asker=asker, timeout=left)
-        return judging.placed(result, held) if held else result
+        return held.placed(result) if held else result
 
     def start(left: float) -> StartResult:
         inner = replace(verdict, errors=verdict.wrapped.errors) if verdict.wrapped else verdict
         result = starting.start(text, inner, asker=asker, timeout=left)
-        return starting.placed(result, held) if held else result
+        return held.placed(result) if held else result
 
     def graph(left: float) -> Graph:
         # Who shows pipelines leads to the places of their components.

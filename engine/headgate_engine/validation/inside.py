@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, Final, TypeVar
 
 from headgate_engine.validation.model import Finding, ValidationResult
 
@@ -16,6 +17,7 @@ NOTHING: Final = (
     "There is no configuration of a collector in this text, so nothing was checked: name the file that has one, or the "
     "resource or values around it"
 )
+_Answer = TypeVar("_Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,12 @@ class Inside:
     yaml: str
     around: str
     in_place: bool
+
+    def placed(self, answer: _Answer, *, with_column: bool = True) -> _Answer:
+        """An answer about the configuration, with the places of the text around it."""
+        place = {"line": self.line, "column": self.column if with_column else None, "fix": None}
+        placed: _Answer = answer if self.in_place else _moved(answer, place)
+        return placed
 
     def written(self, changed: str) -> str:
         """The whole text, with another configuration of as many lines, each as far to the right as before."""
@@ -50,6 +58,16 @@ class Inside:
             if line.strip():
                 lines[at] = lines[at][: len(line) - len(line.lstrip(" "))]
         return "\n".join(lines)
+
+
+def _moved(answer: Any, place: Mapping[str, int | None]) -> Any:
+    """The answer with all of its places at one, and so without fixes, which have places of their own."""
+    if isinstance(answer, list):
+        return [_moved(entry, place) for entry in answer]
+    if not is_dataclass(answer) or isinstance(answer, type):
+        return answer
+    parts = {part.name: _moved(getattr(answer, part.name), place) for part in fields(answer)}
+    return replace(answer, **{name: place.get(name, part) for name, part in parts.items()})
 
 
 def may_hold(yaml: str) -> bool:

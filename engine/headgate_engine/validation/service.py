@@ -123,15 +123,20 @@ def lint_yaml(yaml: str, version: str | None = None, *, asker: Asker) -> LintRes
         return _lint({"yaml": yaml}, version, asker, way_out=_LARGER)
     verdict = validate(yaml, version, asker=asker)
     held = inside.configuration(verdict, yaml)
-    result = lint_configuration(held.yaml if held else yaml, version, verdict, asker=asker)
-    return placed(result, held) if held else result
+    return lint_configuration(yaml, version, verdict, held, asker=asker)
 
 
 def lint_configuration(
-    yaml: str, version: str | None, verdict: ValidationResult, *, asker: Asker, timeout: float | None = None
+    yaml: str,
+    version: str | None,
+    verdict: ValidationResult,
+    held: Inside | None,
+    *,
+    asker: Asker,
+    timeout: float | None = None,
 ) -> LintResult:
     """Check a text whose `verdict` is known, or the configuration that it holds. Raises what `lint_yaml` does."""
-    result = _lint({"yaml": yaml}, version, asker, timeout)
+    result = _lint({"yaml": held.yaml if held else yaml}, version, asker, timeout)
     if inside.has_nothing(verdict):
         raise NotLintable(inside.NOTHING, at=("body", "yaml"))
     errors = verdict.wrapped.errors if verdict.wrapped else verdict.errors
@@ -139,27 +144,13 @@ def lint_configuration(
         Skipped(Location(warning.component_path, warning.line, warning.column), "", warning.message)
         for warning in inside.others(verdict)
     ]
-    return replace(
+    result = replace(
         result,
         valid=result.valid and not others,
         items=[explained(item, errors) for item in result.items],
         skipped=[*result.skipped, *others],
     )
-
-
-def placed(result: LintResult, held: Inside) -> LintResult:
-    """The result with the places of the text around the configuration."""
-    if held.in_place:
-        return result
-
-    def beginning(location: Location) -> Location:
-        return Location(location.path, held.line)
-
-    return replace(
-        result,
-        items=[replace(item, location=beginning(item.location)) for item in result.items],
-        skipped=[replace(skipped, location=beginning(skipped.location)) for skipped in result.skipped],
-    )
+    return held.placed(result, with_column=False) if held else result
 
 
 _LARGER: Final = "lint the text in parts, or with POST /validate?lint=true, which takes more"

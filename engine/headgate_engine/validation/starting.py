@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from pydantic import ValidationError
@@ -12,7 +11,6 @@ from headgate_engine.checker.asker import Asker
 from headgate_engine.checker.errors import NoChecker, Refused
 from headgate_engine.errors import Unavailable
 from headgate_engine.validation import crashes
-from headgate_engine.validation.inside import Inside
 from headgate_engine.validation.model import (
     TOO_COSTLY,
     CheckRequest,
@@ -52,11 +50,3 @@ def start(text: CheckRequest, verdict: ValidationResult, *, asker: Asker, timeou
         if crash:
             return StartResult(findings=crash)
         raise NotChecked(f"{error.detail}; nothing was started") from error
-
-
-def placed(result: StartResult, held: Inside) -> StartResult:
-    """The result with the places of the text around the configuration."""
-    if held.in_place:
-        return result
-    findings = [replace(each, line=held.line, column=held.column, fix=None) for each in result.findings]
-    return replace(result, findings=findings)
