@@ -160,3 +160,17 @@ def test_a_value_is_not_set_inside_of_another_text_and_that_is_said(
 
     assert (code, err) == (0, f"{told}No configuration changes\n")
     assert len(asked(server)) == (0 if text.startswith("receivers") else 1)
+
+
+def test_a_text_that_the_server_does_not_check_stays_as_it_is_and_keeps_no_other_file_back(
+    server: Server, run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "a.yaml").write_text("services: {db: {image: postgres}}\n")
+    (tmp_path / "b.yaml").write_text("receivers: {otlp: {}}\nprocessors: {batch: {timeout: 2s}}\n")
+    refusal = {"code": "yaml_too_costly", "detail": "The YAML takes too long", "status": 422}
+    server.answering = lambda _: (422, {"Content-Type": "application/problem+json"}, refusal)
+
+    code, _, err = run("config edit a.yaml b.yaml --set processors.batch.timeout=1s --no-validate --yes")
+
+    assert (code, "a.yaml has no processors::batch: it stays as it is" in err) == (0, True), err
+    assert "timeout: 1s" in (tmp_path / "b.yaml").read_text()

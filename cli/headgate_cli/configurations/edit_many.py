@@ -163,8 +163,12 @@ def _changes(api: Api, texts: Sequence[_Change], settings: Sequence[Setting]) ->
 
 
 def _inside(api: Api, content: str) -> str:
-    """The path of the configuration inside of another text, such as a ConfigMap; empty if there is none."""
-    part = api.post(ValidationResult, "/validate", {"yaml": content}).get("wrapped")
+    """The path of the configuration inside of another text, such as a ConfigMap; empty if none is known."""
+    try:
+        part = api.post(ValidationResult, "/validate", {"yaml": content}).get("wrapped")
+    except Failed:
+        # It is only told: the text stays as it is.
+        return ""
     return one_line(part["path"]) if part else ""
 
 
