@@ -22,7 +22,7 @@ from headgate.instances.desired.model import Desired, config_hash
 from headgate.instances.model import Instance
 from headgate.instances.reported.host import Ability, HostCounters, HostReport
 from headgate.instances.reported.model import Health, HostDescription, Reported, ReportedConfig, Status
-from headgate.instances.state.model import Refusals
+from headgate.instances.state.model import NEVER_REFUSED, Refusals
 from headgate.rollouts.acts import Act
 from headgate.rollouts.model import FINAL, Rollout
 from headgate.rollouts.progress import advance
@@ -181,7 +181,7 @@ class Group:
     at: datetime = field(default_factory=lambda: datetime(2026, 11, 21, 12, 0, tzinfo=UTC))
     shown: Rollout | None = None
     moved: list[Host] = field(default_factory=list)
-    refused: Refusals | None = None
+    refused: Refusals = NEVER_REFUSED
     chance: Random | None = None
 
     @classmethod

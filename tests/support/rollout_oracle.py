@@ -18,6 +18,7 @@ from headgate.deployments.running import RunningRollout
 from headgate.instances.desired.model import config_hash
 from headgate.rollouts import acts
 from headgate.rollouts.hosts import RolloutHost as Placed
+from headgate.rollouts.hosts import hosts
 from headgate.rollouts.model import FINAL, NotNow, OwnRollout, Rollout, TokenCannotApprove
 from headgate.rollouts.strategy import Gates, Strategy
 from tests.support.rolling_in_memory import ANN, BOB, NEW, OLD, TOKEN, Group, Host
@@ -221,7 +222,7 @@ class Oracle:
         assert self.strategy.max_unavailable is None or len(reached) - len(due) <= self.strategy.max_unavailable
 
     def _counted(self) -> list[Placed]:
-        return [host for host in self.group.state().hosts() if host.phase not in ("absent", "left", "silent")]
+        return [host for host in hosts(self.group.state()) if host.phase not in ("absent", "left", "silent")]
 
     def _is_back(self, after: Rollout, running: RunningRollout | None) -> None:
         assert running is not None

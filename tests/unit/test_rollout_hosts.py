@@ -18,6 +18,7 @@ from headgate.instances.orders.model import PendingOrder
 from headgate.rollouts.gates import judge
 from headgate.rollouts.hosts import Phase, RolloutHost, hosts
 from headgate.rollouts.model import Begun, Progress, Rates, Rollout
+from headgate.rollouts.state import RolloutState
 from headgate.rollouts.strategy import Gates, RolloutStep, Strategy
 from tests.support.deciding import new_instance
 
@@ -49,7 +50,7 @@ def instance(
 def phase(
     stored: Instance, after: timedelta, progress: Progress = ROLLOUT.progress, group: Deployment = GROUP
 ) -> Phase:
-    (host,) = hosts([stored], group, replace(ROLLOUT, progress=progress), BEGUN + after)
+    (host,) = hosts(RolloutState(replace(ROLLOUT, progress=progress), group, [stored], BEGUN + after))
     return host.phase
 
 

@@ -17,7 +17,17 @@ from headgate.instances.orders.model import NOTHING_ORDERED, Orders
 from headgate.instances.reported.host_key import HostKey
 from headgate.instances.reported.model import NEVER_CONFIGURED, NOTHING_REPORTED, Reported
 from headgate.instances.state.intervals import QUICK_SECONDS
-from headgate.instances.state.model import InstanceState, Refusals, day_of, forgotten, mark_of, shown, stale
+from headgate.instances.state.model import (
+    NEVER_REFUSED,
+    InstanceState,
+    Refusals,
+    day_of,
+    forgotten,
+    mark_of,
+    shown,
+    silent_from,
+    stale,
+)
 from headgate.instances.timeline.model import NOTHING_NOTED, Noted
 
 
@@ -121,6 +131,10 @@ class Instance:
         """True if its host was told to report quickly. Zero is a host that takes no interval."""
         return 0 < self.contact.told_seconds <= QUICK_SECONDS
 
+    def silent_from(self, refused: Refusals = NEVER_REFUSED) -> datetime:
+        """The time from which it is silent, unless it stopped; `refused` is when messages of its fleet were."""
+        return silent_from(mark_of(self.contact.last_seen_at), refused, quick=self.is_quick)
+
     def is_stale(self, at: datetime) -> bool:
         """True if nothing was heard of it for a quarter of an hour, also if it said that it stops."""
         return stale(mark_of(self.contact.last_seen_at), at)
@@ -205,7 +219,7 @@ class Instance:
         return replace(self, trials=trials, reported=reported)
 
     def shown_state(
-        self, desired: Desired | None, at: datetime, refused: Refusals | None = None, *, on_kubernetes: bool
+        self, desired: Desired | None, at: datetime, refused: Refusals = NEVER_REFUSED, *, on_kubernetes: bool
     ) -> InstanceState:
         """The state at that time, also if the group was assigned something else since the last message."""
         if self.is_stale(at):

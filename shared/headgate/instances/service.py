@@ -19,7 +19,7 @@ from headgate.instances.counting.census import CensusEntry, shard_of
 from headgate.instances.desired.model import Desired
 from headgate.instances.model import Instance, InstanceNotFound
 from headgate.instances.reported import components
-from headgate.instances.state.model import InstanceState
+from headgate.instances.state.model import NEVER_REFUSED, InstanceState
 from headgate.instances.store import Sender
 from headgate.instances.timeline import store as timeline_store
 from headgate.instances.timeline.model import TimelineEvent
@@ -147,7 +147,7 @@ def _seen(fleet: Fleet, listed: Sequence[Instance], at: datetime) -> list[SeenIn
     """
     listed = [instance for instance in listed if not instance.is_forgotten(at)]
     groups = deployments.groups(sorted({(fleet.id, instance.deployment_id) for instance in listed}))
-    refused = store.refusals(fleet.id) if listed else None
+    refused = store.refusals(fleet.id) if listed else NEVER_REFUSED
     current = {group.id: tokens.current_id(*group.token_of(fleet)) for group in groups.values()}
     seen = []
     for instance in listed:

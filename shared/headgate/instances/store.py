@@ -21,7 +21,7 @@ from headgate.instances.model import Instance
 from headgate.instances.orders.model import PendingOrder
 from headgate.instances.reported import health_tree
 from headgate.instances.state.intervals import quiet_after
-from headgate.instances.state.model import Refusals
+from headgate.instances.state.model import NEVER_REFUSED, Refusals
 from headgate.storage import idempotent_create
 from headgate.storage.items import Item
 from headgate.storage.retry import LostRace
@@ -89,7 +89,7 @@ def census(fleet_id: str) -> Census:
     items = {item["sk"]: item for item in table.list_all(keys.census_of(fleet_id))}
     refused = items.get(keys.refusals(fleet_id)["sk"])
     shards = [counters.shard(item) for sk, item in items.items() if str(sk).startswith(keys.SHARDS)]
-    return Census(shards, _REFUSALS.read(refused) if refused else None)
+    return Census(shards, _REFUSALS.read(refused) if refused else NEVER_REFUSED)
 
 
 def census_by_keys(fleet_id: str) -> Census:
@@ -98,16 +98,16 @@ def census_by_keys(fleet_id: str) -> Census:
     return Census([counters.shard(item) for item in rows])
 
 
-def refusals(fleet_id: str) -> Refusals | None:
+def refusals(fleet_id: str) -> Refusals:
     """The time in which messages of the fleet were last refused because too many came; one read."""
-    return table.find(keys.refusals(fleet_id), _REFUSALS.read)
+    return table.find(keys.refusals(fleet_id), _REFUSALS.read) or NEVER_REFUSED
 
 
 def note_refusals(fleet_id: str, at: datetime, until: datetime) -> None:
     """Note that messages are refused now, and sent again `until` then; one read and one put."""
     known = refusals(fleet_id)
     pause = timedelta(seconds=quiet_after(quick=False))
-    since = known.since if known and at <= known.until + pause else at
+    since = known.since if at <= known.until + pause else at
     item = keys.refusals(fleet_id) | _REFUSALS.item(Refusals(since, until))
     item["expires"] = int((until + _REFUSALS_LAST).timestamp())
     # Another process may have told a host to come back later.

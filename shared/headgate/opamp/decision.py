@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Protocol
@@ -28,7 +28,7 @@ from headgate.instances.orders.model import PendingOrder
 from headgate.instances.reported.model import AgentReport
 from headgate.instances.state import transitions
 from headgate.instances.state.intervals import QUICK_SECONDS, longest, unwritten
-from headgate.instances.state.model import Refusals
+from headgate.instances.state.model import NEVER_REFUSED, Refusals
 from headgate.instances.timeline import events as timeline
 from headgate.instances.timeline import notices
 from headgate.instances.timeline.model import TimelineEvent
@@ -127,11 +127,11 @@ def decide(
     at: datetime,
     texts: Texts,
     capture: Capture | None = None,
-    refusals: Callable[[], Refusals | None] = lambda: None,
+    refused: Refusals = NEVER_REFUSED,
 ) -> Decision:
     """Decide about the message of an agent that belongs to the group; `capture` is the one that it is about.
 
-    `refusals` reads when messages of its fleet were refused, for one that was not heard for long.
+    `refused` is when messages of its fleet were, for one that was not heard for long.
     """
     report = message.report
     place = _place(stored, message, at)
@@ -156,7 +156,7 @@ def decide(
     interval = _interval(before, after, report, place, group, at)
     after = replace(after, contact=_contact(before.contact, report, place, interval, at))
     heard = captures.heard(after, capture, report.capture, at) if after.orders.capture else NOTHING_HEARD
-    happened = [*timeline.of_message(stored, before, after, desired, at, done, refusals), *heard.events]
+    happened = [*timeline.of_message(stored, before, after, desired, at, done, refused), *heard.events]
     # Nobody is told that a pod is silent.
     is_pod = group.role is not None
     was_silent = not is_pod and any(event.event == "silent" for event in happened)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import lru_cache, partial
+from functools import lru_cache
 
 from headgate.captures import hosts as captures
 from headgate.deployments import service as deployments
@@ -28,6 +28,7 @@ from headgate.instances.reported.effective import UNREAD
 from headgate.instances.reported.host import UNKNOWN
 from headgate.instances.reported.host_key import HostKey, SignatureInvalid
 from headgate.instances.reported.model import AgentReport
+from headgate.instances.state.model import NEVER_REFUSED
 from headgate.instances.timeline import notices
 from headgate.opamp import (
     health_reports,
@@ -165,8 +166,9 @@ def _answer(credential: str, sender: _Sender, report: AgentReport) -> Reply:
         return Reply(report.uid, new_uid=model.new_uid(at))
     message = AgentMessage(report, identity, takes_place=takes_place)
     capture = captures.concerned(known, report.capture, at) if known and known.orders.capture else None
-    refusals = partial(instances.refusals, sender.fleet_id)
-    decision = _with_order(decide(known, message, group, at, texts.known, capture, refusals), at)
+    seems_silent = known and not known.reported.stopped and known.silent_from() <= at and not known.is_stale(at)
+    refused = instances.refusals(sender.fleet_id) if seems_silent else NEVER_REFUSED
+    decision = _with_order(decide(known, message, group, at, texts.known, capture, refused), at)
     # Read before anything is written, so that a fault here leaves nothing half done.
     offer = None
     if decision.offer:

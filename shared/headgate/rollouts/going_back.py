@@ -11,9 +11,9 @@ from datetime import timedelta
 from typing import Final
 
 from headgate.deployments.running import RolloutPlace, RunningRollout
-from headgate.rollouts.hosts import RolloutHost, apply_within, quiet_after
+from headgate.rollouts.hosts import RolloutHost, hosts
 from headgate.rollouts.model import HostFailure, Status
-from headgate.rollouts.state import RolloutState
+from headgate.rollouts.state import RolloutState, apply_within, quiet_after
 
 _MOST_FAILURES: Final = 10
 _LONGEST_MESSAGE: Final = 300
@@ -36,7 +36,7 @@ def may_wait_longer(state: RolloutState) -> bool:
 
 def gone_back(state: RolloutState) -> RolloutState:
     """End a rollout whose instances have gone back; after some time also without the others, which are named."""
-    still = [host for host in state.hosts() if host.phase == "going_back"]
+    still = [host for host in hosts(state) if host.phase == "going_back"]
     if still and state.at - state.since < _back_within(state.running):
         return state
     ends_as = state.rollout.ends_as or "rolled_back"

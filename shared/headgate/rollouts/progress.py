@@ -17,9 +17,9 @@ from headgate.instances.state.intervals import longest
 from headgate.instances.state.model import STALE_AFTER
 from headgate.rollouts import figures, gates
 from headgate.rollouts.going_back import gone_back, may_wait_longer, take_back
-from headgate.rollouts.hosts import RolloutHost, lost, of_rollout, quiet_after, unheard
+from headgate.rollouts.hosts import RolloutHost, hosts, lost, unheard
 from headgate.rollouts.model import Begun, NotMoved, RolloutHosts, Status
-from headgate.rollouts.state import RolloutState
+from headgate.rollouts.state import RolloutState, quiet_after
 from headgate.rollouts.strategy import Strategy
 
 _MOST_NOT_MOVED: Final = 20
@@ -51,7 +51,7 @@ def wait() -> timedelta:
 
 
 def _judged(state: RolloutState) -> RolloutState:
-    listed = state.hosts()
+    listed = hosts(state)
     due, rest = [host for host in listed if host.due], [host for host in listed if not host.due]
     verdict = gates.judge(state.gates, due, rest, state.progress.rates, state.progress.step)
     state = state.with_rollout(failures=tuple(verdict.failures))
@@ -323,7 +323,7 @@ def _completed(state: RolloutState, listed: Sequence[RolloutHost]) -> RolloutSta
     if not _present(listed):
         state = _noted(state, ["no instance of the group reports, so that nothing was judged"])
     # So that it can be gone back to, also if another version is assigned before a host reports again.
-    desired = of_rollout(state.group, running)
+    desired = state.desired
     proven = any(host.due and host.phase == "applied" and host.proved(desired) for host in listed)
     done = _counted(state).with_rollout(status="completed", reason=None, finished_at=state.at)
     group = replace(
@@ -342,7 +342,7 @@ def _completed(state: RolloutState, listed: Sequence[RolloutHost]) -> RolloutSta
 
 def _counted(state: RolloutState) -> RolloutState:
     """With the number of instances, as they are to be shown."""
-    listed = state.hosts()
+    listed = hosts(state)
     present = [host for host in listed if host.counts]
     due = [host for host in present if host.due]
     others = [host for host in listed if host.phase == "not_moved"]

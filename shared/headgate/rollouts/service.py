@@ -31,6 +31,7 @@ from headgate.instances.reported.suitability import Unsuited
 from headgate.rollouts import acts, executions, store, upgrading
 from headgate.rollouts.acts import Act
 from headgate.rollouts.hosts import RolloutHost
+from headgate.rollouts.hosts import hosts as of_state
 from headgate.rollouts.model import NothingDelivered, Order, Rollout, RolloutNotFound, Status, Tick
 from headgate.rollouts.progress import advance, wait
 from headgate.rollouts.state import RolloutState
@@ -178,7 +179,7 @@ def hosts(caller: Caller, fleet_id: str, deployment_id: str, rollout_id: str) ->
     """
     rollout = get(caller, fleet_id, deployment_id, rollout_id)
     state = None if rollout.is_final else _state(fleet_id, deployment_id, rollout_id)
-    return (state.rollout, state.hosts()) if state else (rollout, [])
+    return (state.rollout, of_state(state)) if state else (rollout, [])
 
 
 @retried

@@ -9,17 +9,32 @@ from typing import Final, TypedDict, Unpack
 
 from headgate.deployments.model import Deployment
 from headgate.deployments.running import RolloutPlace, RunningRollout
+from headgate.instances.desired.model import Desired
 from headgate.instances.model import Instance
-from headgate.instances.state.model import Refusals
-from headgate.rollouts.hosts import APPLY_WITHIN, BACK_OFF, RolloutHost, apply_within, hosts, quiet_after
+from headgate.instances.state.intervals import longest
+from headgate.instances.state.model import NEVER_REFUSED, Refusals
 from headgate.rollouts.model import Begun, HostFailure, NotMoved, Progress, Rollout, RolloutHosts, Status
 from headgate.rollouts.strategy import Gates, Strategy
 
+APPLY_WITHIN: Final = timedelta(minutes=5)
+"""A supervisor needs some 14 seconds. An instance that has not applied the version by then has failed to."""
+UPGRADE_WITHIN: Final = timedelta(minutes=15)
+"""The same with a collector to fetch: 100 MB, which takes 13 minutes at a megabit a second."""
+BACK_OFF: Final = timedelta(seconds=130)
+"""An agent that was not answered tries again within 90 s, after the 40 s that its relay waits for an answer."""
 SETTLED_WITHIN: Final = timedelta(minutes=10)
 """A step soaks after this time at the latest, whatever its instances do."""
-
-
+_LATE: Final = timedelta(seconds=30)
 _RESTS: Final[frozenset[Status]] = frozenset({"paused", "waiting_for_approval", "halted"})
+
+
+def quiet_after(*, quick: bool = False) -> timedelta:
+    """An instance whose heartbeats are all stored is silent after this time; `quick` if its host reports quickly."""
+    return timedelta(seconds=3 * longest(quick=quick)) + _LATE
+
+
+def apply_within(running: RunningRollout) -> timedelta:
+    return UPGRADE_WITHIN if running.collector else APPLY_WITHIN
 
 
 class _RolloutChanges(TypedDict, total=False):
@@ -58,12 +73,19 @@ class RolloutState:
     group: Deployment
     instances: Sequence[Instance]
     at: datetime
-    refused: Refusals | None = None
+    refused: Refusals = NEVER_REFUSED
 
     @property
     def running(self) -> RunningRollout:
         assert self.group.rollout is not None
         return self.group.rollout
+
+    @property
+    def desired(self) -> Desired:
+        """The version that the due instances of the group are to run."""
+        running = self.running
+        desired = Desired(running.to, running.revision, before=self.group.assignment, at=running.started_at)
+        return desired.on(self.group, running)
 
     @property
     def progress(self) -> Progress:
@@ -102,8 +124,15 @@ class RolloutState:
         watched = self.running.is_watched(instance.id, instance.labels)
         return watched and not instance.reported.stopped and instance.contact.last_seen_at < self.progress.awake_since
 
-    def hosts(self) -> list[RolloutHost]:
-        return hosts(self.instances, self.group, self.rollout, self.at, self.refused)
+    @property
+    def reachable_since(self) -> datetime:
+        """The time at which every host could report again after the last interruption."""
+        return self.progress.awake_since + BACK_OFF
+
+    def is_silent(self, instance: Instance, heard_at: datetime) -> bool:
+        """True if nothing was heard of the instance since that time, for too long."""
+        quiet = quiet_after(quick=instance.is_quick)
+        return self.at > self.refused.silent_from(max(heard_at, self.reachable_since), quiet)
 
     def with_rollout(self, **changes: Unpack[_RolloutChanges]) -> RolloutState:
         rollout, running = replace(self.rollout, **changes), self.group.rollout

@@ -18,6 +18,7 @@ from headgate.foundation.ids import ALPHABET
 from headgate.instances.model import Instance
 from headgate.instances.state.model import (
     COUNTED_FOR,
+    NEVER_REFUSED,
     InstanceState,
     Refusals,
     day_of,
@@ -96,10 +97,10 @@ class Shard:
 
 @dataclass(frozen=True, slots=True)
 class Census:
-    """All shards of a fleet. `refused` is when its messages were refused because too many came, None if long ago."""
+    """All shards of a fleet. `refused` is when its messages were refused because too many came."""
 
     shards: Sequence[Shard]
-    refused: Refusals | None = None
+    refused: Refusals = NEVER_REFUSED
 
     def groups(self, at: datetime) -> set[str]:
         """The groups that have instances: their assignments decide what the entries count as."""

@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Literal
 
 from headgate.instances import store
-from headgate.instances.counting.census import Census
+from headgate.instances.counting.census import Census, CensusEntry
 from headgate.instances.model import Instance
-from headgate.instances.state.model import COUNTED_FOR, Refusals, mark_of, quiet_from
+from headgate.instances.state.model import COUNTED_FOR, Refusals, quiet_from
 
 Quiet = Literal["silent", "stale"]
 
@@ -27,22 +27,18 @@ def became_quiet(
     is neither.
     """
     entries = [entry for shard in counted.shards for entry in shard.heard if entry.state != "stopped"]
-    refused = counted.refused
-    some = any(_crossings(entry.mark, refused, since, until, quick=entry.quick) for entry in entries)
+    some = any(_crossings(entry, counted.refused, since, until) for entry in entries)
     # Counters do not name who has been stale for longer.
     if not some and until - since < COUNTED_FOR:
         return
     for instance in store.each(fleet_id):
         if instance.standing.state != "stopped":
-            mark = mark_of(instance.contact.last_seen_at)
-            for quiet, at in _crossings(mark, refused, since, until, quick=instance.is_quick):
+            for quiet, at in _crossings(CensusEntry.of(instance), counted.refused, since, until):
                 yield instance, quiet, at
 
 
-def _crossings(
-    mark: int, refused: Refusals | None, since: datetime, until: datetime, *, quick: bool
-) -> list[tuple[Quiet, datetime]]:
-    """The states that an instance last heard at `mark` enters in that time."""
-    silent, stale = quiet_from(mark, refused, quick=quick)
+def _crossings(entry: CensusEntry, refused: Refusals, since: datetime, until: datetime) -> list[tuple[Quiet, datetime]]:
+    """The states that an instance that is counted so enters in that time."""
+    silent, stale = quiet_from(entry.mark, refused, quick=entry.quick)
     times: list[tuple[Quiet, datetime]] = [("silent", silent), ("stale", stale)]
     return [(quiet, at) for quiet, at in times if since < at <= until]

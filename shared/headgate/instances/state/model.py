@@ -43,16 +43,17 @@ class Refusals:
     since: datetime
     until: datetime
 
+    def silent_from(self, heard_at: datetime, quiet: timedelta) -> datetime:
+        """The time from which an instance is silent: the time `quiet` after its last message, or after the refusals.
 
-def silence_begins(heard_at: datetime, quiet: timedelta, refused: Refusals | None) -> datetime:
-    """The time from which an instance could be heard and was not: its last message, or the end of refusals.
+        One that was silent when they began stays silent, and who causes refusals without end hides none for longer
+        than until it is stale.
+        """
+        silent_at = heard_at + quiet
+        return silent_at if self.since > silent_at else max(silent_at, min(self.until + quiet, heard_at + STALE_AFTER))
 
-    One that was silent for the time `quiet` when they began stays silent, and who causes refusals without end hides
-    none for longer than until it is stale.
-    """
-    if refused is None or refused.since > heard_at + quiet:
-        return heard_at
-    return max(heard_at, min(refused.until, heard_at + STALE_AFTER - quiet))
+
+NEVER_REFUSED: Final = Refusals(datetime.min.replace(tzinfo=UTC), datetime.min.replace(tzinfo=UTC))
 
 
 def mark_of(at: datetime) -> int:
@@ -70,7 +71,7 @@ def stale(mark: int, at: datetime) -> bool:
 
 
 def shown(
-    state: InstanceState, mark: int, at: datetime, refused: Refusals | None = None, *, current: bool, quick: bool
+    state: InstanceState, mark: int, at: datetime, refused: Refusals = NEVER_REFUSED, *, current: bool, quick: bool
 ) -> InstanceState:
     """The state of an instance last heard at `mark` that is not stale.
 
@@ -79,25 +80,21 @@ def shown(
     """
     if state == "stopped":
         return state
-    if at > _silent_from(mark, refused, quick=quick):
+    if at > silent_from(mark, refused, quick=quick):
         return "silent"
     return state if current else "pending_pickup"
 
 
-def silent_from(last_seen_at: datetime, refused: Refusals | None = None, *, quick: bool = False) -> datetime:
-    """The time from which an instance is silent, last heard at that time; `quick` if its host reports quickly."""
-    return _silent_from(mark_of(last_seen_at), refused, quick=quick)
+def silent_from(mark: int, refused: Refusals = NEVER_REFUSED, *, quick: bool = False) -> datetime:
+    """The time from which an instance last heard at `mark` is silent; `quick` if its host reports quickly."""
+    heard_at = datetime.fromtimestamp((mark + 1) * _MARK, UTC)
+    return refused.silent_from(heard_at, timedelta(seconds=quiet_after(quick=quick)))
 
 
-def quiet_from(mark: int, refused: Refusals | None = None, *, quick: bool) -> tuple[datetime, datetime]:
+def quiet_from(mark: int, refused: Refusals = NEVER_REFUSED, *, quick: bool) -> tuple[datetime, datetime]:
     """The times from which an instance last heard at `mark` is silent and stale."""
     stale_from = datetime.fromtimestamp(mark * _MARK, UTC) + STALE_AFTER
-    return min(_silent_from(mark, refused, quick=quick), stale_from), stale_from
-
-
-def _silent_from(mark: int, refused: Refusals | None, *, quick: bool) -> datetime:
-    quiet = timedelta(seconds=quiet_after(quick=quick))
-    return silence_begins(datetime.fromtimestamp((mark + 1) * _MARK, UTC), quiet, refused) + quiet
+    return min(silent_from(mark, refused, quick=quick), stale_from), stale_from
 
 
 def forgotten(day: int, at: datetime) -> bool:

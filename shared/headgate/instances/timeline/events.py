@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -11,7 +11,7 @@ from typing import Final
 from headgate.instances.desired.model import Desired
 from headgate.instances.model import UNKNOWN_SENDER, Instance
 from headgate.instances.orders.model import PendingOrder
-from headgate.instances.state.model import InstanceState, Refusals, silent_from
+from headgate.instances.state.model import NEVER_REFUSED, InstanceState, Refusals
 from headgate.instances.timeline.model import InstanceEvent, Moment, Noted, TimelineEvent
 
 MOST_AN_HOUR: Final = 30
@@ -62,10 +62,10 @@ def of_message(
     desired: Desired,
     at: datetime,
     done: Sequence[PendingOrder] = (),
-    refusals: Callable[[], Refusals | None] = lambda: None,
+    refused: Refusals = NEVER_REFUSED,
 ) -> list[TimelineEvent]:
     """The events that a message brings. `stored` is the instance before it, `before` the same in the sender's group."""
-    events = _of_presence(stored, after, at, refusals)
+    events = _of_presence(stored, after, at, refused)
     if stored is not None and stored.deployment_id != after.deployment_id:
         events.append(replace(entry(after, "moved", at), deployment_id=after.deployment_id))
     events += _of_identity(stored, after, at)
@@ -126,16 +126,12 @@ def _digest(event: TimelineEvent) -> str:
     return hashlib.sha256(said.encode()).hexdigest()[:8]
 
 
-def _of_presence(
-    stored: Instance | None, after: Instance, at: datetime, refusals: Callable[[], Refusals | None]
-) -> list[TimelineEvent]:
+def _of_presence(stored: Instance | None, after: Instance, at: datetime, refused: Refusals) -> list[TimelineEvent]:
     if stored is None:
         return [entry(after, "first_seen", at)]
     if stored.reported.stopped:
         return [] if after.reported.stopped else [entry(after, "back", at)]
-    quiet = silent_from(stored.contact.last_seen_at, quick=stored.is_quick)
-    if at >= quiet and not stored.is_stale(at):
-        quiet = silent_from(stored.contact.last_seen_at, refusals(), quick=stored.is_quick)
+    quiet = stored.silent_from(refused)
     if at < quiet:
         return []
     return [replace(entry(stored, "silent", quiet), state="silent"), entry(after, "back", at)]
