@@ -101,13 +101,11 @@ def bisect(
             which = f"{first} breaks it; it may be one of the skipped versions before it: {', '.join(skipped)}"
         print_result(f"{one_line(name(file))}: {which}")
         shown = findings.of_validation(name(file), search.answers[first])
-        print_result(findings.as_text([finding for finding in shown if _breaks(finding)], {name(file): content}))
+        # What the host decides breaks nothing.
+        errors = [each for each in shown if each.severity == "error" and each.code != "depends_on_host"]
+        print_result(findings.as_text(errors, {name(file): content}))
     if first is not None or skipped:
         raise Ended(FAILED)
-
-
-def _breaks(finding: findings.Finding) -> bool:
-    return finding.severity == "error" and finding.code != "depends_on_host"
 
 
 def _versions(api: Api, good: str | None, bad: str | None) -> list[str]:

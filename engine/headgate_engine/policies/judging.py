@@ -18,7 +18,7 @@ def judge(settings: PolicyChoices, text: CheckRequest, *, asker: Asker, timeout:
     answer = engine.broken(text, settings, asker=asker, timeout=timeout)
     own = {rule.name: rule.severity for rule in settings.rules}
     findings = [
-        finding.judged(severity)
+        replace(finding, severity=severity)
         for finding in answer.findings
         if (severity := own.get(finding.code) or settings.severity(finding.code, finding.severity)) != "off"
     ]

@@ -1,7 +1,7 @@
 """Policies, an organization's settings of them, and what they find."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Annotated, Final, Literal
 
 from pydantic import BeforeValidator
@@ -108,9 +108,6 @@ class PolicyFinding:
     def counts(self) -> bool:
         """True if it is an error that no comment suppresses."""
         return self.severity == "error" and self.suppressed is None
-
-    def judged(self, severity: Severity) -> "PolicyFinding":
-        return replace(self, severity=severity)
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,11 +68,16 @@ def listed(
     start: StartResult | None = None,
 ) -> list[ListedFinding]:
     """All findings. Parts that were not checked are told without a place: nothing that is not said counts as right."""
+    wrapped = verdict.wrapped
+    errors = [*verdict.errors, *(wrapped.errors if wrapped else ())]
+    warnings = [*verdict.warnings, *(wrapped.warnings if wrapped else ())]
+    linted = [item for item in lint.items if item.error] if lint else []
     findings = [
-        *_of_verdict(verdict, lint),
-        *(_of_lint(lint, verdict) if lint else ()),
+        *_of_collector(errors, "error", "collector", linted),
+        *_of_collector(warnings, "warning", "collector", linted),
+        *(_of_lint(lint, errors) if lint else ()),
         *(_of_policies(policies) if policies else ()),
-        *(_of_start(start, lint) if start else ()),
+        *_of_collector(start.findings if start else (), "error", "start", linted),
     ]
     # A text that is not YAML has neither lint nor policies, and says so.
     if not any(finding.code == "yaml_syntax" for finding in findings):
@@ -99,44 +104,26 @@ def _with_end(finding: ListedFinding, ends: Ends) -> ListedFinding:
     return finding if end is None else replace(finding, end_line=end[0], end_column=end[1])
 
 
-def _of_verdict(verdict: ValidationResult, lint: LintResult | None) -> Iterator[ListedFinding]:
-    errors = _errors(lint)
-    inside = verdict.wrapped
-    lists: tuple[tuple[Severity, Sequence[Finding]], ...] = (
-        ("error", [*verdict.errors, *(inside.errors if inside else ())]),
-        ("warning", [*verdict.warnings, *(inside.warnings if inside else ())]),
-    )
-    for severity, findings in lists:
-        for finding in findings:
-            if not any(_same(finding, item) for item in errors):
-                yield _of_collector(finding, severity, "collector")
-
-
-def _of_start(start: StartResult, lint: LintResult | None) -> Iterator[ListedFinding]:
-    errors = _errors(lint)
-    for finding in start.findings:
-        if not any(_same(finding, item) for item in errors):
-            yield _of_collector(finding, "error", "start")
-
-
-def _of_collector(finding: Finding, severity: Severity, source: Source) -> ListedFinding:
-    on_host = finding.code in ON_HOST
-    return ListedFinding(
-        "warning" if on_host else severity,
-        source,
-        "depends_on_host" if on_host else finding.code,
-        finding.message,
-        _FILE if finding.code == "provider_not_allowed" and finding.message.startswith("${file:") else "",
-        component_path=finding.component_path,
-        line=finding.line or None,
-        column=finding.column or None,
-        fix=finding.fix,
-        cause=finding.cause,
-    )
-
-
-def _errors(lint: LintResult | None) -> Sequence[LintItem]:
-    return [item for item in lint.items if item.error] if lint else []
+def _of_collector(
+    findings: Sequence[Finding], severity: Severity, source: Source, linted: Sequence[LintItem]
+) -> Iterator[ListedFinding]:
+    """The findings without those that the linter tells of, at their own places."""
+    for finding in findings:
+        if any(_same(finding, item) for item in linted):
+            continue
+        on_host = finding.code in ON_HOST
+        yield ListedFinding(
+            "warning" if on_host else severity,
+            source,
+            "depends_on_host" if on_host else finding.code,
+            finding.message,
+            _FILE if finding.code == "provider_not_allowed" and finding.message.startswith("${file:") else "",
+            component_path=finding.component_path,
+            line=finding.line or None,
+            column=finding.column or None,
+            fix=finding.fix,
+            cause=finding.cause,
+        )
 
 
 def _same(finding: Finding, item: LintItem) -> bool:
@@ -153,17 +140,21 @@ def _same(finding: Finding, item: LintItem) -> bool:
 
 def explained(item: LintItem, errors: Sequence[Finding]) -> LintItem:
     """The item in the words of the verdict's error about it, if that says where YAML ended the expression."""
-    message = next((error.message for error in errors if error.fix and _same(error, item)), item.error)
-    return replace(item, error=message)
+    mended = _mended(item, errors)
+    return replace(item, error=mended.message) if mended else item
 
 
-def _of_lint(lint: LintResult, verdict: ValidationResult) -> Iterator[ListedFinding]:
-    errors = [*verdict.errors, *(verdict.wrapped.errors if verdict.wrapped else ())]
+def _mended(item: LintItem, errors: Sequence[Finding]) -> Finding | None:
+    """The error about the item that has a fix."""
+    return next((error for error in errors if error.fix and _same(error, item)), None)
+
+
+def _of_lint(lint: LintResult, errors: Sequence[Finding]) -> Iterator[ListedFinding]:
     split = {(error.line, error.column) for error in errors if error.code == "wrong_type"}
     for item in lint.items:
         # The verdict on what YAML reads as a mapping says more.
         if item.error and (item.location.line, item.location.column) not in split:
-            mended = next((error for error in errors if error.fix and _same(error, item)), None)
+            mended = _mended(item, errors)
             finding = _at(item.location, "error", "ottl", item.error, item.note or "")
             yield replace(finding, fix=mended.fix if mended else None)
         for note in item.notes:

@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeVar
 
 from pydantic import ValidationError
 
@@ -15,7 +15,7 @@ from headgate_engine.checker.asker import Asker
 from headgate_engine.checker.errors import Refused
 from headgate_engine.collector import VERSION, by_age
 from headgate_engine.errors import Unavailable
-from headgate_engine.validation.model import Cause, Finding, ValidationResult
+from headgate_engine.validation.model import Cause, Finding, ValidationResult, WrappedConfiguration
 
 _ABOUT_KEYS: Final = ("unknown_key", "ignored_key")
 # What a message ends with where the release's own history tells nothing: a word of similar letters, or nothing.
@@ -53,23 +53,18 @@ def explained(result: ValidationResult, *, asker: Asker) -> ValidationResult:
     words = _words([*paths][:_MOST_KEYS], result.version, asker) if paths else {}
     if not words:
         return result
-    wrapped = result.wrapped and replace(
-        result.wrapped,
-        errors=_explained(result.wrapped.errors, words),
-        warnings=_explained(result.wrapped.warnings, words),
-    )
-    return replace(
-        result, errors=_explained(result.errors, words), warnings=_explained(result.warnings, words), wrapped=wrapped
-    )
+    return replace(_explained(result, words), wrapped=result.wrapped and _explained(result.wrapped, words))
 
 
 _Path = tuple[str, ...]
+_Part = TypeVar("_Part", ValidationResult, WrappedConfiguration)
 # The words for the message, and the same as data.
 _Told = tuple[str, Cause]
 
 
-def _explained(findings: Sequence[Finding], words: Mapping[_Path, _Told]) -> list[Finding]:
-    return [_with(finding, words) for finding in findings]
+def _explained(part: _Part, words: Mapping[_Path, _Told]) -> _Part:
+    errors, warnings = ([_with(finding, words) for finding in each] for each in (part.errors, part.warnings))
+    return replace(part, errors=errors, warnings=warnings)
 
 
 def _path(finding: Finding) -> _Path:
