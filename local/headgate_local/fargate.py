@@ -70,7 +70,10 @@ class Fargate:
     """Runs the containers of one template."""
 
     def __init__(self, template: Template, collectors: Path, collector_version: str) -> None:
-        self._containers = {name: _container(template, node) for name, node in _definitions(template)}
+        self._containers = {
+            task_definition_name(logical_id): _container(template, properties["ContainerDefinitions"])
+            for logical_id, properties in template.of_type("AWS::ECS::TaskDefinition")
+        }
         self._collectors = collectors
         self._installed = Installed(collectors)
         self._collector_version = collector_version
@@ -110,13 +113,6 @@ class Fargate:
 def task_definition_name(logical_id: str) -> str:
     """The name that replaces the ARN of a task definition here."""
     return f"task-definition/{logical_id}"
-
-
-def _definitions(template: Template) -> list[tuple[str, Node]]:
-    return [
-        (task_definition_name(logical_id), properties["ContainerDefinitions"])
-        for logical_id, properties in template.of_type("AWS::ECS::TaskDefinition")
-    ]
 
 
 def _container(template: Template, node: Node) -> Container:

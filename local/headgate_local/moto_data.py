@@ -54,7 +54,8 @@ class MotoData:
         names = [name for name in (table.hash_key_attr, table.range_key_attr) if name]
         if not all(isinstance(attributes.get(name), dict) for name in names):
             return None
-        return _json({name: _stored(attributes[name]) for name in names})
+        key = {name: _stored(attributes[name]) for name in names}
+        return json.dumps(key, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
 
     def item(self, table_name: str, key: str) -> DatabaseChange:
         """The item at that key now."""
@@ -199,7 +200,3 @@ def _restored(attribute: Json) -> dict[str, object]:
         case "M", dict():
             return {kind: {name: _restored(entry) for name, entry in value.items()}}
     return {kind: value}
-
-
-def _json(content: Json) -> str:
-    return json.dumps(content, separators=(",", ":"), sort_keys=True, ensure_ascii=False)

@@ -58,7 +58,10 @@ def run() -> None:
         stack.enter_context(locked(options.data))
         listener = stack.enter_context(listen(options.listen_on, options.port))
         _set_environment(options, template)
-        _require_settings()
+        try:
+            settings()
+        except BadSetting as error:
+            raise CannotStart(str(error)) from error
         if not os.environ.get(building.VARIABLE):
             require_collector(options.collectors, os.environ["HEADGATE_COLLECTOR_VERSION"])
         # In the background, so that the collector becomes ready meanwhile.
@@ -131,14 +134,6 @@ def _set_environment(options: ServiceOptions, template: Template) -> None:
     os.environ["POWERTOOLS_SERVICE_NAME"] = "headgate"
     os.environ["POWERTOOLS_TRACE_DISABLED"] = "true"
     _log_as_the_environment_says()
-
-
-def _require_settings() -> None:
-    """Raises CannotStart if the environment has a malformed number."""
-    try:
-        settings()
-    except BadSetting as error:
-        raise CannotStart(str(error)) from error
 
 
 def _log_as_the_environment_says() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -54,9 +54,11 @@ def run(
     """Run the checks, and clean up with `api`, and `admin` if there is one. After Ctrl-C the rest is not checked."""
     result, started = Result(bench), time.monotonic()
     try:
-        for outcome in _outcomes(bench, checks):
-            result.outcomes.append(outcome)
-            show(outcome)
+        for check in checks:
+            begun = time.monotonic()
+            status, message = _ended(bench, check)
+            result.outcomes.append(PromiseOutcome(check, status, time.monotonic() - begun, message))
+            show(result.outcomes[-1])
     except KeyboardInterrupt:
         result.interrupted = True
         seen = {outcome.check.id for outcome in result.outcomes}
@@ -75,13 +77,6 @@ def run(
     result.outcomes = [replace(outcome, message=bench.redacted(outcome.message)) for outcome in result.outcomes]
     result.seconds = time.monotonic() - started
     return result
-
-
-def _outcomes(bench: Bench, checks: Sequence[PromiseCheck]) -> Iterator[PromiseOutcome]:
-    for check in checks:
-        started = time.monotonic()
-        status, message = _ended(bench, check)
-        yield PromiseOutcome(check, status, time.monotonic() - started, message)
 
 
 def _ended(bench: Bench, check: PromiseCheck) -> tuple[Status, str]:

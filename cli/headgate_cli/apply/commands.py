@@ -113,7 +113,9 @@ def apply(
     if not dry_run and planned.refused:
         say(f"{_NOTHING}: correct what is refused")
     elif not dry_run:
-        _agree(planned, caller, yes=yes)
+        if planned.acts and not yes:
+            question = f"Apply {counted(len(planned.acts), 'change')} to {one_line(caller.organization_name)}?"
+            confirm(question, "without a terminal to ask on, confirm with --yes")
         carry_configurations.remember(recorder, wants, there, planned)
         carry_fleets.remember(recorder, wants, there)
         _carry_out(carrier, planned, api, as_json=as_json)
@@ -135,13 +137,6 @@ def _env_of(api: Api, wants: wanted.FolderContent, there: found.ServerContent) -
                 values |= env_of(api, f"/fleets/{known.id}/deployments/{known.groups[name].id}")
             values |= {**dict.fromkeys(group.secrets, STAND_IN), **(group.variables or {})}
     return values
-
-
-def _agree(planned: ApplyPlan, caller: found.CredentialOwner, *, yes: bool) -> None:
-    """Ask before anything is changed. Raises as `confirm`."""
-    if planned.acts and not yes:
-        question = f"Apply {counted(len(planned.acts), 'change')} to {one_line(caller.organization_name)}?"
-        confirm(question, "without a terminal to ask on, confirm with --yes")
 
 
 def _carry_out(carrier: Carrier, planned: ApplyPlan, api: Api, *, as_json: bool) -> None:

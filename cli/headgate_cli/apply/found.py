@@ -132,7 +132,7 @@ def read(api: Api, caller: CredentialOwner, desired: FolderContent, state: Appli
     """Raises Failed, also for a name that two configurations of the server have."""
     by_id = listed(api)
     missing = desired.configurations.keys() - {known.name for known in by_id.values()}
-    if missing or _gone(state, by_id):
+    if missing or any(entry.id and entry.id not in by_id for entry in state.configurations.values()):
         by_id |= listed(api, archived=True)
     named = _by_name(desired.configurations, by_id)
     for name, entry in state.configurations.items():
@@ -199,10 +199,6 @@ def groups(api: Api, fleet_id: str) -> dict[str, FoundGroup]:
         )
         for group in lookup.groups(api, fleet_id)
     }
-
-
-def _gone(state: AppliedState, by_id: Mapping[str, FoundConfiguration]) -> bool:
-    return any(entry.id and entry.id not in by_id for entry in state.configurations.values())
 
 
 def _by_name(names: Iterable[str], by_id: Mapping[str, FoundConfiguration]) -> dict[str, FoundConfiguration]:

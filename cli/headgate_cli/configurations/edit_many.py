@@ -110,7 +110,9 @@ def edit_many(api: Api, names: Sequence[str], everything: bool, settings: Sequen
             print_json([{"name": change.label, "saved": False} for change in changes])
         return
     if files:
-        _write(changes)
+        for change in changes:
+            rewrite(change.label, change.before, change.after, "run the command again for the rest")
+            say(f"{one_line(change.label)}: changed")
         _test_files(api, files, how)
         return
     _save_all(api, changes, how)
@@ -170,12 +172,6 @@ def _inside(api: Api, content: str) -> str:
         # It is only told: the text stays as it is.
         return ""
     return one_line(part["path"]) if part else ""
-
-
-def _write(changes: Sequence[_Change]) -> None:
-    for change in changes:
-        rewrite(change.label, change.before, change.after, "run the command again for the rest")
-        say(f"{one_line(change.label)}: changed")
 
 
 def _test_files(api: Api, files: Sequence[str], how: How) -> None:

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from headgate_cli.checks.fixing import TextReplacement
 from headgate_cli.lsp import schema
 from headgate_cli.lsp.configuration import ComponentUse, Declaration, ParsedConfiguration
 from headgate_cli.lsp.diagnostics import Diagnostic
@@ -101,12 +100,10 @@ def _all(
 def _of_finding(document: OpenDocument, finding: Diagnostic, reference: ServedSchema | None) -> Iterator[Action]:
     if finding.fix:
         edits = {(edit.start, edit.end): edit.text for edit in finding.fix}
-        yield Action(_title(finding.fix), edits, finding, preferred=finding.severity == "error")
+        quotes = all(edit.text[:1] in ("'", '"') for edit in finding.fix)
+        title = "Put it in quotes" if quotes else _MEND
+        yield Action(title, edits, finding, preferred=finding.severity == "error")
     yield from _similar(document, finding, reference)
-
-
-def _title(fix: Sequence[TextReplacement]) -> str:
-    return "Put it in quotes" if all(edit.text[:1] in ("'", '"') for edit in fix) else _MEND
 
 
 def _similar(document: OpenDocument, finding: Diagnostic, reference: ServedSchema | None) -> Iterator[Action]:

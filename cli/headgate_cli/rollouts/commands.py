@@ -190,7 +190,7 @@ def list_(api: Api, fleet: str, group: str, as_json: bool) -> None:
     Examples:
       headgate rollout list servers Default
     """
-    rollouts = list(lookup.all_of(api, lookup.path_of(api, fleet, group)))
+    rollouts = list(api.items(RolloutOut, lookup.path_of(api, fleet, group)))
     show_list(
         rollouts,
         as_json,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from headgate_cli.api import Api
 from headgate_cli.configurations.names import named_version
 from headgate_cli.errors import Failed
@@ -16,11 +14,6 @@ from headgate_cli.untrusted import one_line
 def path_of(api: Api, fleet: str, group: str) -> str:
     """The path of the group's rollouts. Raises Failed if there is no such fleet or group."""
     return f"{lookup.group_path(api, fleet, group)}/rollouts"
-
-
-def all_of(api: Api, path: str) -> Iterator[RolloutOut]:
-    """The group's rollouts, newest first."""
-    return api.items(RolloutOut, path)
 
 
 def rollout(api: Api, path: str, rollout_id: str) -> RolloutOut:

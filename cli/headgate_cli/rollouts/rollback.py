@@ -41,7 +41,7 @@ def rollback(api: Api, place: Sequence[str], message: str | None, as_json: bool)
       headgate rollback canary -m "loses spans"
     """
     path = _path(api, place)
-    newest = next(lookup.all_of(api, path), None)
+    newest = next(api.items(RolloutOut, path), None)
     if newest is not None and newest["status"] in _UNDER_WAY:
         aborted = api.create(RolloutOut, f"{path}/{newest['id']}/abort")
         say("The rollout that was under way is aborted: its hosts go back to the version before")

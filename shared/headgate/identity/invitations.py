@@ -76,7 +76,8 @@ def _invite(caller: Caller, address: str, role: Role, url: str) -> Member:
 
 def of_person(session: Session) -> list[Invitation]:
     """Returns the person's invitations, by the organizations' names. Raises BrowserRequired."""
-    _require_browser(session)
+    if session.kind != "browser":
+        raise BrowserRequired
     invitations = invitation_store.of_address(session.user.email)
     return sorted(invitations, key=lambda each: (each.organization_name.casefold(), each.organization_id))
 
@@ -144,11 +145,6 @@ def _get(session: Session, organization_id: str) -> Invitation:
     if invitation is None:
         raise InvitationNotFound
     return invitation
-
-
-def _require_browser(session: Session) -> None:
-    if session.kind != "browser":
-        raise BrowserRequired
 
 
 def _id_of(organization_id: str, address: str) -> str:

@@ -60,15 +60,12 @@ def authenticate(credential: str, at: datetime, *, of_person: bool = False) -> t
     if isinstance(authenticated, Session) and authenticated.kind == "cli" and authenticated.organization_id is None:
         # Begun before sessions stored the organization of their approval: nobody can tell any more which it was.
         raise NotAuthenticated
-    limit, counted = settings().rate_limit_per_minute, _counted(authenticated)
+    limit = settings().rate_limit_per_minute
+    counted = authenticated.id if isinstance(authenticated, Session) else authenticated.credential_id
     if of_person and isinstance(authenticated, Session):
         limit, counted = settings().person_rate_limit_per_minute, f"person-{authenticated.user.id}"
     used = rate_store.count_use(counted, minute)
     return authenticated, RateWindow(limit=limit, used=used, reset=60 - second)
-
-
-def _counted(authenticated: Caller | Session) -> str:
-    return authenticated.id if isinstance(authenticated, Session) else authenticated.credential_id
 
 
 def admit_anonymous(address: str, at: datetime) -> RateWindow:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, JsonValue
 from headgate.foundation import clock
 from headgate.runs import files, runner, service, tracing
 from headgate.runs.execution import RunGone
-from headgate.runs.model import CASE, RuleResult, Run, RunRule
+from headgate.runs.model import CASE, RuleResult, Run
 from headgate.runs.steps import Evaluation, Stage, Steps
 from headgate_engine.collector import Signal
 from headgate_engine.rules.engine import ComponentError, RuleVerdict, RunNote, Sample
@@ -111,7 +111,10 @@ def _ended(run: Run, result: _Result) -> Run:
     seen = run.says(result.component_errors, result.notes)
     if not result.ran:
         return seen.fail(result.stderr, at)
-    results = tuple(_rule_result(*pair) for pair in zip(run.rules, result.verdicts, strict=True))
+    results = tuple(
+        RuleResult(rule.rule, rule.api_owned, verdict.passed, verdict.matched, verdict.total, verdict.message)
+        for rule, verdict in zip(run.rules, result.verdicts, strict=True)
+    )
     return seen.complete(results, result.records, result.stderr, at)
 
 
@@ -122,7 +125,3 @@ def _stderr_if_there(run: Run) -> str:
         return (known.notes if known else "") + (files.text_if_there(run.id, "stderr") or "")
     except (BotoCoreError, ClientError):
         return _NO_STDERR
-
-
-def _rule_result(rule: RunRule, verdict: RuleVerdict) -> RuleResult:
-    return RuleResult(rule.rule, rule.api_owned, verdict.passed, verdict.matched, verdict.total, verdict.message)

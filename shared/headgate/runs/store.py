@@ -15,7 +15,7 @@ from headgate.runs.execution import AlreadyFinal
 from headgate.runs.model import ListedRun, RuleResult, Run, RunFilter, RunRule
 from headgate.runs.queue import Queue
 from headgate.storage import idempotent_create, table
-from headgate.storage.items import Item, Value
+from headgate.storage.items import Item
 from headgate.storage.retry import LostRace, retry
 from headgate.storage.stored import COMPRESSED, COMPRESSED_JSON, Form, Stored
 from headgate.storage.table import ConditionFailed
@@ -184,7 +184,7 @@ def _whole(item: Item, details: Item | None) -> Run | None:
 
 
 def _run(item: Item) -> Run:
-    seen = json.loads(_text(item["seen"]))
+    seen = json.loads(str(COMPRESSED.read(item["seen"], str)))
     run = _RUNS.read(
         item,
         component_errors=tuple(ComponentError(**each) for each in seen["component_errors"]),
@@ -198,7 +198,3 @@ def _run(item: Item) -> Run:
             _RESULTS.read(result, rule=run_rule.rule, api_owned=run_rule.api_owned) for run_rule, result in results
         ),
     )
-
-
-def _text(compressed: Value) -> str:
-    return str(COMPRESSED.read(compressed, str))

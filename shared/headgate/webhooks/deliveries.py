@@ -121,7 +121,7 @@ def attempt(ticket: Ticket) -> int | None:
 
 
 def _sent(webhook: Webhook, delivery: Delivery, at: datetime) -> Sent:
-    target = _target(webhook.target, webhook.id)
+    target = WebhookTarget(**json.loads(_opened(webhook.target, webhook.id)))
     body, content_type = bodies.body(webhook.format, json.loads(delivery.document), target.routing_key)
     closed = [webhook.secret]
     if webhook.previous_secret is not None and webhook.previous_until is not None and at < webhook.previous_until:
@@ -166,10 +166,6 @@ def _record(held: Delivery, attempt: Attempt, ticket: Ticket) -> int | None:
 def seal_target(webhook_id: str, target: WebhookTarget) -> bytes:
     """One call of KMS."""
     return sealed.seal(json.dumps(asdict(target)), webhook_id=webhook_id)
-
-
-def _target(closed: bytes, webhook_id: str) -> WebhookTarget:
-    return WebhookTarget(**json.loads(_opened(closed, webhook_id)))
 
 
 @lru_cache(maxsize=200)

@@ -15,7 +15,6 @@ from typing import Final
 from botocore.exceptions import BotoCoreError, ClientError
 
 from headgate.events import service as events
-from headgate.events.model import Event
 from headgate.foundation import errors
 from headgate.foundation.log import logger
 from headgate.foundation.settings import settings
@@ -87,9 +86,5 @@ def _send(group: EventGroup, names: Names, wanting: Callable[[str], Sequence[Web
     for webhook in wanting(group.first.organization_id):
         if webhook.wants(message):
             webhooks.deliver(webhook, message)
-    events.sent(_first_last(group.events))
-
-
-def _first_last(events: Sequence[Event]) -> list[Event]:
-    """The first event goes last: it gives the message its id if the rest is repeated."""
-    return [*reversed(events)]
+    # The first event goes last: it gives the message its id if the rest is repeated.
+    events.sent([*reversed(group.events)])
