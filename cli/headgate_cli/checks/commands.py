@@ -106,10 +106,7 @@ def validate(
     request: dict[str, object] = {"version": version} if version else {}
     request |= variables.in_request(env) | variables.files_in_request(files_of_texts)
     request |= gates_in_request(feature_gates)
-    files = files_of_folders(files)
-    if fix:
-        fixing.mend(api, files, request)
-    texts, unread = _read(files, output)
+    texts, unread = _read(api, files_of_folders(files), request, output, fix=fix)
     requests = [{"yaml": content, **request} for content in texts.values()]
     parts = {"policies": policies, "start": not no_start}
     query = "&".join(f"{name}=true" for name, is_asked in parts.items() if is_asked)
@@ -162,10 +159,7 @@ def lint(
     """
     request: dict[str, object] = {"version": version} if version else {}
     request |= gates_in_request(feature_gates)
-    files = files_of_folders(files)
-    if fix:
-        fixing.mend(api, files, request)
-    texts, unread = _read(files, output)
+    texts, unread = _read(api, files_of_folders(files), request, output, fix=fix)
     asked = (many.linted(api, {"yaml": content, **request}) for content in texts.values())
     linted = dict(_ask(texts, asked, "could not lint", output))
     failed = unread or len(linted) < len(texts)
@@ -220,8 +214,12 @@ def _ask(texts: Mapping[str, str], asked: Iterable[A | Failed], outage: str, out
             break
 
 
-def _read(files: Sequence[str], output: str) -> tuple[Mapping[str, str], bool]:
+def _read(
+    api: Api, files: Sequence[str], request: Mapping[str, object], output: str, *, fix: bool
+) -> tuple[Mapping[str, str], bool]:
     """The texts by the files' names, and whether a file could not be read, for which a message is printed."""
+    if fix:
+        fixing.mend(api, files, request)
     texts: dict[str, str] = {}
     for file in files:
         try:

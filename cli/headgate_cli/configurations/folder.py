@@ -69,8 +69,8 @@ class Folder:
         """Replace the file's text atomically."""
         safe_files.write(self.path / file, text)
 
-    def changed_here(self, file: str) -> bool:
-        """True if the file exists and differs from what was last pulled or pushed."""
+    def changed_here(self, file: str, text: str) -> bool:
+        """True if the file exists and differs from what was last pulled or pushed, and from the text. Raises Failed."""
         entry = self.entries.get(file)
         try:
             content = safe_files.read_bytes(self.path / file)
@@ -78,11 +78,7 @@ class Folder:
             return False
         except OSError as error:
             raise Failed(f"cannot read {one_line(str(self.path / file))}: {error.strerror}") from error
-        return entry is None or hashlib.sha256(content).hexdigest() != entry.sha256
-
-    def holds(self, file: str, text: str) -> bool:
-        """True if the file exists with this text. Raises Failed."""
-        return safe_files.is_file(str(self.path / file)) and safe_files.read_bytes(self.path / file) == text.encode()
+        return content != text.encode() and (entry is None or hashlib.sha256(content).hexdigest() != entry.sha256)
 
 
 def of_configurations(folder: Path) -> Path:

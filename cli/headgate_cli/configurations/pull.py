@@ -106,7 +106,7 @@ def _pull(api: Api, target: Folder, configuration_id: str, *, published: bool, f
         yaml = lookup.version(api, configuration_id, n)["yaml"]
     file = target.file_of(configuration_id) or _free_name(target, latest.name)
     path = target.path / file
-    if target.changed_here(file) and not force and not target.holds(file, yaml):
+    if target.changed_here(file, yaml) and not force:
         say(f"{one_line(str(path))} was changed here: push it, or discard the change with --force")
         return None
     known = target.entries.get(file)
