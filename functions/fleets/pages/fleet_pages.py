@@ -12,7 +12,6 @@ from fleets.pages.parts import (
     bars,
     by_version,
     named,
-    names_of,
     no_collectors,
     part_for_shares,
     shares_at_once,
@@ -27,6 +26,7 @@ from headgate.fleets.model import ExpiresIn, FleetsNotConfigured, LabelTaken
 from headgate.foundation import errors
 from headgate.foundation.caller import Caller
 from headgate.http.parameters import FleetId
+from headgate.instances import details
 from headgate.instances.counting import fleets as counting
 from headgate.instances.counting.fleets import CountedFleet
 from headgate.instances.counting.shares import Shares
@@ -157,7 +157,7 @@ def show_fleet(
     # The groups behind the first page of them are counted with it, or not at all.
     counts = shares_at_once(fleet_id, counted.total, asked=count == "yes" or not view.is_first)
     running = (version for share in counts.by_group.values() for version in share) if counts else ()
-    names = names_of(caller, [*(group.assignment for group in listed.entries), *running])
+    names = details.names(caller, [*(group.assignment for group in listed.entries), *running])
     content = html(
         _FLEET,
         home=home(caller),

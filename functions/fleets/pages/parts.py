@@ -1,13 +1,12 @@
 """Parts that the pages of fleets share: states, versions with links, and shares of hosts as bars."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from headgate.configurations import service as configurations
 from headgate.deployments.model import Deployment
 from headgate.deployments.versions import Assignment, NamedVersion
 from headgate.foundation.caller import Caller
-from headgate.instances import details
 from headgate.instances.counting import shares
 from headgate.instances.counting.shares import MOST, Shares
 from headgate.instances.state.model import INSTANCE_STATES, InstanceState
@@ -127,11 +126,6 @@ def named(version: NamedVersion | None) -> str:
         return "nothing"
     name = version.configuration_name or version.assignment.configuration_id
     return f"{name} version {version.assignment.version_number}"
-
-
-def names_of(caller: Caller, versions: Iterable[Assignment | None]) -> Mapping[str, str]:
-    """The names of the configurations by id, without those that are gone; one read each."""
-    return details.names(caller, versions)
 
 
 def configuration_field(caller: Caller, fields: Fields) -> Html:

@@ -56,7 +56,7 @@ def of_fleet(caller: Caller, fleet_id: str) -> TokenStatus:
         # Also one that came by the fleet's token to a group that has had one of its own since.
         return instance.deployment_id not in own or instance.identity.scope == fleet_id
 
-    return _status(fleet, fleet, fleet.token_expires_at, uses)
+    return _status(fleet, fleet, uses)
 
 
 def of_group(caller: Caller, fleet_id: str, deployment_id: str) -> TokenStatus:
@@ -64,12 +64,10 @@ def of_group(caller: Caller, fleet_id: str, deployment_id: str) -> TokenStatus:
     fleet, group = fleets.get(caller, fleet_id), deployments.of_fleet(fleet_id, deployment_id)
     if not group.token_generation:
         raise NoOwnToken
-    return _status(fleet, group, group.token_expires_at, lambda instance: instance.deployment_id == group.id)
+    return _status(fleet, group, lambda instance: instance.deployment_id == group.id)
 
 
-def _status(
-    fleet: Fleet, holder: Fleet | Deployment, expires_at: datetime | None, uses: Callable[[Instance], bool]
-) -> TokenStatus:
+def _status(fleet: Fleet, holder: Fleet | Deployment, uses: Callable[[Instance], bool]) -> TokenStatus:
     at = clock.now()
     present = tokens.current_id(holder.id, holder.token_generation)
     seen = service.those(fleet, uses, at)
@@ -78,7 +76,7 @@ def _status(
     valid = ends_at is not None and ends_at > at
     return TokenStatus(
         token_id=present,
-        expires_at=expires_at,
+        expires_at=holder.token_expires_at,
         previous_ends_at=ends_at if valid else None,
         previous_while_used=valid and holder.previous_while_used,
         current=sum(each.instance.identity.token_id == present for each in seen),

@@ -169,7 +169,7 @@ def decide(
         interval=interval,
         asks_full_state=place.asks_full_state,
         events=events,
-        notices=notices.of_message(stored, after, events, was_silent=was_silent) if events else (),
+        notices=notices.of_message(stored, after, events, was_silent=was_silent),
         capture=heard.change,
         proves=trials.proves(after, group, desired),
         component_list=_component_list(before, after, report),

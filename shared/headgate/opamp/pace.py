@@ -64,14 +64,14 @@ class SenderPace:
         self._accounts: OrderedDict[str, _Account] = OrderedDict()
         self._lock = threading.Lock()
 
-    def wait(self, sender: str, rate: float, at_once: float, now: float, cost: float = 1.0) -> float:
-        """0 if the sender may send what costs so much, which is taken off; else the seconds until its turn."""
+    def wait(self, sender: str, rate: float, at_once: float, now: float) -> float:
+        """0 if the sender may send a message, which is taken off; else the seconds until its turn."""
         with self._lock:
             account = self._account(sender, rate, at_once, now)
-            if account.left >= min(cost, at_once):
-                account.left -= cost
+            if account.left >= 1:
+                account.left -= 1
                 return 0.0
-            account.promised = max(account.promised, now) + cost / rate
+            account.promised = max(account.promised, now) + 1 / rate
             if account.promised - now > LONGEST_WAIT:
                 # Turns begin again: with so many waiting, each of them waits for a random part of the time.
                 account.promised = now + LONGEST_WAIT * random.random()  # noqa: S311  not a secret

@@ -14,8 +14,8 @@ from headgate.rollouts.hosts import RolloutHost
 from headgate.rollouts.model import Gate, HostFailure, Rates
 from headgate.rollouts.strategy import Gates
 
-_MOST_FAILURES: Final = 10
-_LONGEST_MESSAGE: Final = 300
+MOST_FAILURES: Final = 10
+LONGEST_MESSAGE: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ def judge(
     if gates.left is None or leavers <= gates.left:
         members = [host for host in members if host.phase != "left"]
     failures = [
-        HostFailure(host.instance.id, gate, message[:_LONGEST_MESSAGE])
+        HostFailure(host.instance.id, gate, message[:LONGEST_MESSAGE])
         for host in members
         for gate, message in _problems(host, gates, others)
     ]
@@ -52,7 +52,7 @@ def judge(
         listed = ", ".join(f"{gate} ({n})" for gate, n in sorted(counts.items()))
         failing = f"{len(failed)} of {len(members)} collectors failed gates"
         reason = f"Step {step}: {failing}, {tolerated} {'is' if tolerated == 1 else 'are'} tolerated: {listed}"
-    return GateVerdict(reason, failures[:_MOST_FAILURES], [*_not_judged(members, gates)])
+    return GateVerdict(reason, failures[:MOST_FAILURES], [*_not_judged(members, gates)])
 
 
 def _problems(host: RolloutHost, gates: Gates, others: Others) -> Iterator[tuple[Gate, str]]:
@@ -63,13 +63,12 @@ def _problems(host: RolloutHost, gates: Gates, others: Others) -> Iterator[tuple
     if host.phase == "left":
         yield "left", host.message
         return
+    watch = host.instance.measured.watch
     if host.phase == "failed":
-        watch = host.instance.measured.watch
         loops = watch is not None and watch.applied_at is not None
         if gates.crash_loop if loops else gates.apply_failed:
             yield "crash_loop" if loops else "apply_failed", host.message
         return
-    watch = host.instance.measured.watch
     if host.phase != "applied" or watch is None:
         return
     if gates.restarts is not None and watch.exits > gates.restarts:

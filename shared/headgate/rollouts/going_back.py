@@ -8,15 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import Final
 
 from headgate.deployments.running import RolloutPlace, RunningRollout
+from headgate.rollouts.gates import LONGEST_MESSAGE, MOST_FAILURES
 from headgate.rollouts.hosts import RolloutHost, hosts
 from headgate.rollouts.model import HostFailure, Status
 from headgate.rollouts.state import RolloutState, apply_within, quiet_after
-
-_MOST_FAILURES: Final = 10
-_LONGEST_MESSAGE: Final = 300
 
 
 def take_back(state: RolloutState, cut: RolloutPlace, ends_as: Status) -> RolloutState:
@@ -52,8 +49,8 @@ def _back_within(running: RunningRollout) -> timedelta:
 
 def _with_failures(state: RolloutState, still: Sequence[RolloutHost]) -> RolloutState:
     failures = [
-        HostFailure(host.instance.id, "rollback_failed", host.message[:_LONGEST_MESSAGE])
-        for host in still[:_MOST_FAILURES]
+        HostFailure(host.instance.id, "rollback_failed", host.message[:LONGEST_MESSAGE])
+        for host in still[:MOST_FAILURES]
     ]
     minutes = _back_within(state.running).total_seconds() / 60
     instances = "1 instance has" if len(still) == 1 else f"{len(still)} instances have"

@@ -357,6 +357,4 @@ def _counted(state: RolloutState) -> RolloutState:
 
 
 def _not_moved(host: RolloutHost) -> NotMoved:
-    instance = host.instance
-    name = instance.called
-    return NotMoved(instance.id, name, host.message)
+    return NotMoved(host.instance.id, host.instance.called, host.message)

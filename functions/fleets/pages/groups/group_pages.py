@@ -11,7 +11,7 @@ from fleets.api import groups as api
 from fleets.pages import standing, traffic
 from fleets.pages.fleet_pages import group_tags
 from fleets.pages.groups.mount_card import MOUNT_FIELDS, mount_of, mounts_card
-from fleets.pages.parts import bars, named, names_of, part_for_shares, shares_at_once, state_tags, version
+from fleets.pages.parts import bars, named, part_for_shares, shares_at_once, state_tags, version
 from fleets.pages.rollouts.parts import reach_of, status_tag, summary
 from fleets.pages.timelines import ENTRIES, AtMinute, Entry, timeline
 from headgate.deployments import history, mounts, selectors
@@ -23,6 +23,7 @@ from headgate.fleets import service as fleets
 from headgate.foundation import errors
 from headgate.foundation.caller import Caller
 from headgate.http.parameters import DeploymentId, FleetId
+from headgate.instances import details
 from headgate.instances.counting import fleets as counting
 from headgate.instances.counting.fleets import Counters
 from headgate.instances.series import costs
@@ -171,7 +172,7 @@ def _versions(
     """The group's assignment, and its collectors by version and by state."""
     counted = shares_at_once(group.fleet_id, counters.census.total(counters.at), asked=count)
     instances = counters.counted(group).instances
-    names = names_of(caller, [group.assignment, *(counted.by_group.get(group.id, {}) if counted else ())])
+    names = details.names(caller, [group.assignment, *(counted.by_group.get(group.id, {}) if counted else ())])
     return {
         "assigned": version(caller, group.assignment, names, "nothing assigned"),
         "running": part_for_shares("running", bars(caller, path, group, counted, names), path, counted),

@@ -12,13 +12,14 @@ from fastapi import Depends, Query, Response
 from fleets.api import instances as api
 from fleets.pages import traffic
 from fleets.pages.instances.changing import change_of, group_field, label_field
-from fleets.pages.parts import by_version, names_of, no_collectors, state_tag, version
+from fleets.pages.parts import by_version, no_collectors, state_tag, version
 from headgate.deployments import service as deployments
 from headgate.fleets import service as fleets
 from headgate.foundation import clock, errors
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import is_id
 from headgate.http.parameters import FleetId
+from headgate.instances import details
 from headgate.instances import service as instances
 from headgate.instances.reported.host import HostCounters
 from headgate.instances.service import InstanceFilter, SeenInstance
@@ -229,7 +230,7 @@ def _list(
     groups: Mapping[str, str],
 ) -> Html:
     caller, fleet_path = here.caller, view.path.removesuffix("/collectors")
-    names = names_of(caller, (version for seen in listed.entries for version in (seen.assigned, seen.running)))
+    names = details.names(caller, (version for seen in listed.entries for version in (seen.assigned, seen.running)))
     lines = traffic.lines_of_hosts([seen.instance for seen in listed.entries])
     rows = [
         _row(caller, view.path, seen, groups, names, lines.get(seen.instance.id, NOTHING)) for seen in listed.entries

@@ -32,30 +32,19 @@ router = page_router()
 
 _PATH: Final = "/organizations/{organization_id}/fleets/{fleet_id}/deployments/{deployment_id}/rollouts/{rollout_id}"
 # The worst first.
-_PHASES: Final[Sequence[Phase]] = (
-    "failed",
-    "silent",
-    "left",
-    "going_back",
-    "not_moved",
-    "leaving",
-    "pending",
-    "applied",
-    "waiting",
-    "absent",
-)
 _PHASE_TAGS: Final[Mapping[Phase, tuple[str, str]]] = {
     "failed": ("failed", "bad"),
     "silent": ("silent", "silent"),
     "left": ("left", "bad"),
     "going_back": ("goes back", "warn"),
-    "leaving": ("stopped, may be back", ""),
     "not_moved": ("a person has to upgrade it", ""),
+    "leaving": ("stopped, may be back", ""),
     "pending": ("changing", "busy"),
     "applied": ("runs it", "good"),
     "waiting": ("waiting", ""),
     "absent": ("not counted", ""),
 }
+_PHASES: Final = tuple(_PHASE_TAGS)
 _BACK: Final[frozenset[Phase]] = frozenset({"waiting", "going_back", "absent"})
 _MOVING: Final = ("in_progress", "rolling_back")
 _SHOWN: Final = 100

@@ -252,7 +252,7 @@ def end_override(caller: Caller, fleet_id: str, instance_id: str) -> None:
     """Make the instance run what its group does. Raises FleetNotFound, InstanceNotFound, OverrideNotFound."""
     at = clock.now()
     seen = service.seen(fleets.get(caller, fleet_id), instance_id, at)
-    if seen.instance.orders.override is None or seen.instance.orders.override.until <= at:
+    if seen.instance.orders.overridden(at) is None:
         raise OverrideNotFound
     group = deployments.of_fleet(fleet_id, seen.instance.deployment_id)
     after = _overridden(seen.instance, None)

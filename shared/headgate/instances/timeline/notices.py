@@ -41,8 +41,6 @@ def of_message(
 
 def writes(types: Sequence[Notice], organization_id: str, instance: Instance, at: datetime) -> list[Write]:
     """The events, for the transaction that stores the instance."""
-    if not types:
-        return []
     running = instance.running()
     version = running.assignment if running else None
     about = About(
