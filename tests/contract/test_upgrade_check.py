@@ -223,13 +223,22 @@ def test_a_configuration_that_is_written_with_escapes_is_compared_and_says_why_i
     assert "written with escapes" in report.not_renamed[0].reason
 
 
-def test_a_text_with_several_configurations_is_refused_with_their_paths() -> None:
-    text = AROUND["a map"] + f"  other.yaml: |\n    {INNER}"
+@pytest.mark.parametrize("escaped", [False, True])
+def test_a_text_with_several_configurations_is_refused_with_their_paths(escaped: bool) -> None:
+    # So kubectl prints a text that has a blank at the end of a line.
+    first = f"data:\n  relay.yaml: {json.dumps(SECRETS)}\n" if escaped else AROUND["a map"]
+    text = first + f"  other.yaml: |\n    {INNER}"
 
     with pytest.raises(SeveralConfigurations) as refused:
         check(text, OLDER)
 
     assert "under data.relay.yaml and data.other.yaml: take each out" in refused.value.detail
+
+
+def test_a_text_whose_lines_end_with_carriage_returns_alone_is_compared_at_the_place_where_it_begins() -> None:
+    report = check(AROUND["a map"].replace("\n", "\r"), OLDER)
+
+    assert (report.inside, report.verdict.target.valid) == ("data.relay.yaml", True)
 
 
 def test_what_stands_in_a_file_of_the_host_is_a_warning_and_leaves_the_verdict_open() -> None:

@@ -52,7 +52,14 @@ class Inside:
         return "\n".join(lines)
 
     def without(self) -> str:
-        """The whole text without the configuration, and with as many lines."""
+        """The whole text without the configuration, and with as many lines; empty if that cannot be known."""
+        if not self.in_place:
+            # In quotes it is mostly the rest of a line. If not, nothing can be read from what is left.
+            lines = self.around.splitlines(keepends=True)
+            before, value = "".join(lines[: self.line - 1]), "".join(lines[self.line - 1 : self.line])
+            if value[self.column - 1 : self.column] not in ('"', "'"):
+                return ""
+            return f"{before}{value[: self.column - 1]}\n{''.join(lines[self.line :])}"
         lines = self.around.split("\n")
         for at, line in enumerate(self.yaml.split("\n")):
             if line.strip():

@@ -90,7 +90,7 @@ def validate(
 def _with_another(result: ValidationResult, asked: Mapping[str, object], asker: Asker) -> ValidationResult:
     """The result about the first configuration inside of a text, with a warning if it has another one."""
     held = inside.configuration(result, str(asked["yaml"]))
-    if held is None or not held.in_place:
+    if held is None:
         return result
     try:
         answer = asker.ask("validate", {**asked, "yaml": held.without()}, version=result.version)
