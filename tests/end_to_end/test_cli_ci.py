@@ -18,7 +18,7 @@ from tests.support.service import ROOT
 
 pytestmark = pytest.mark.end_to_end
 
-PACKAGED = ("pyproject.toml", "README.md", ".pre-commit-hooks.yaml", "cli")
+PACKAGED = ("pyproject.toml", "README.md", ".pre-commit-hooks.yaml", "cli", "engine")
 TEST = """\
 sample: one
 rules:
