@@ -43,9 +43,9 @@ def texts_read(monkeypatch: pytest.MonkeyPatch) -> dict[Child, set[str]]:
     read: dict[Child, set[str]] = defaultdict(set)
     ask = Child.ask
 
-    def noted(child: Child, op: str, fields: Mapping[str, object], seconds: float) -> dict[str, object]:
+    def noted(child: Child, op: str, fields: Mapping[str, object], *limits: Any) -> dict[str, object]:
         read[child] |= {one for one in ORGANIZATIONS if one in str(fields["yaml"])}
-        return ask(child, op, fields, seconds)
+        return ask(child, op, fields, *limits)
 
     monkeypatch.setattr(Child, "ask", noted)
     return read

@@ -209,10 +209,10 @@ def test_a_process_has_no_variable_that_names_a_file_an_address_or_a_program(
     environments: list[dict[str, str]] = []
     ask = Child.ask
 
-    def observed(child: Child, op: str, fields: Mapping[str, object], seconds: float) -> dict[str, object]:
+    def observed(child: Child, op: str, fields: Mapping[str, object], *limits: Any) -> dict[str, object]:
         written = Path(f"/proc/{child.pid}/environ").read_bytes().decode()
         environments.append(dict(one.split("=", 1) for one in written.split("\0") if one))
-        return ask(child, op, fields, seconds)
+        return ask(child, op, fields, *limits)
 
     monkeypatch.setattr(Child, "ask", observed)
     given = dict.fromkeys(DANGEROUS, "/tmp/evil") | {"AWS_REGION": "eu-west-1"}

@@ -33,7 +33,10 @@ TOLD: Final[dict[str, tuple[Told, ...]]] = {
             "a Kubernetes OpenTelemetryCollector and is not a collector configuration",
         ),
     ),
-    "16-routing-wrong-signal": (("error", 13, "pipeline_graph", "logs/one is a pipeline of logs"),),
+    "16-routing-wrong-signal": (
+        ("policy", 12, "request_metadata_missing", "x-tenant"),
+        ("error", 13, "pipeline_graph", "logs/one is a pipeline of logs"),
+    ),
     "18-resource-attribute-leaks": (("note", 7, "last_record_wins", "the last one wins"),),
     "19-ismatch-literal": (("note", 10, "condition_without_data", "a name in quotes is a text, not a field"),),
     "20-replace-pattern-group-name": (("note", 8, "missing_group", '$1xxx names the group "1xxx"'),),

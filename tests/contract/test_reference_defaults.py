@@ -29,6 +29,7 @@ EXCEPTIONS: Final = {
     "receiver/gitlab::webhook..X-Gitlab-Event": "a key in a mapping that takes any",
     "exporter/influxdb::headers.0.name": "stands beside a secret, which is not told",
     "receiver/splunkenterprise::*.headers.0.name": "stands beside a secret, which is not told",
+    "extension/sumologic::collector_credentials_directory": "in the home folder of the host",
     "receiver/prometheus::config.global.*": "set by Prometheus's own decoder, which reads the section",
 }
 # What is told and `inspect` does not have, and why.

@@ -32,8 +32,8 @@ FEW: Final[Sequence[Sequence[Way]]] = [
     [("denied", False), ("throttled", True)],
     [("lost", False), ("unsure", False)],
 ]
-# The execution's claim, the rollout, its group, its instances, and what follows.
-TICK: Final = ("UpdateItem", "GetItem", "GetItem", "Query", "TransactWriteItems")
+# The execution's claim, the rollout, its group, its instances, when messages were refused, and what follows.
+TICK: Final = ("UpdateItem", "GetItem", "GetItem", "Query", "GetItem", "TransactWriteItems")
 # Token, group and instance; the counters; and what is written of both.
 HEARTBEAT: Final = ("BatchGetItem", "GetItem", "TransactWriteItems")
 
