@@ -10,22 +10,11 @@ from headgate import checker
 from headgate_engine.rules.engine import Unpreparable, signals_of
 from tests.support.askers import ASKER
 from tests.support.members import API, JoinWith, Member
+from tests.support.misplaced import FILTER, TRANSFORM, WAYS_OUT, of
 from tests.support.second_version import needs_second_version, second_version
 from validation.app import router as validation_router
 
 pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.collector]
-
-
-def of(exporters: str, more: str = "", signal: str = "traces", name: str = "") -> str:
-    name = name or exporters.split(":", 1)[0].strip()
-    return f"""\
-receivers: {{otlp: {{protocols: {{grpc: {{}}}}}}}}
-exporters:
-  {exporters}
-{more}service:
-  pipelines:
-    {signal}: {{receivers: [otlp], exporters: [{name}]}}
-"""
 
 
 RESOURCE: Final = of("debug: {}").replace(
@@ -173,8 +162,6 @@ KINDS: Final[dict[str, tuple[str, str, str, bool | None]]] = {
 }
 
 
-FILTER: Final = "processors:\n  filter:\n    logs:\n      log_record:\n        - "
-TRANSFORM: Final = "processors:\n  transform:\n    log_statements:\n      - "
 TWO_DOCUMENTS: Final = """\
 apiVersion: v1
 kind: Namespace
@@ -199,7 +186,7 @@ service:
     traces/b: {{receivers: [{traces}], exporters: [debug]}}
 """
 # For each text: words of the finding, its place, and the text that mends it there.
-PLACED: Final[dict[str, tuple[str, str, tuple[int, int], str | None]]] = {
+PLACED: Final[dict[str, tuple[str, str, tuple[int, int], str | None]]] = WAYS_OUT | {
     "an empty condition": (FILTER + "\n", "the entry is empty: remove it", (5, 10), None),
     "an empty route": (
         "connectors:\n  routing:\n    table:\n      -\n",
@@ -537,7 +524,10 @@ def test_a_mistake_is_told_at_its_place_with_what_mends_it(join: JoinWith) -> No
     answers = checked(ann, {name: text for name, (text, *_) in PLACED.items()}, "?lint=true")
 
     for name, (_, words, place, text) in PLACED.items():
-        matching = [one for one in answers[name]["findings"] if words in one["message"]]
+        answer = answers[name]
+        # What lint tells of an expression stands there in its own words.
+        lists = [[one for one in answer[key] if words in one["message"]] for key in ("findings", "errors")]
+        matching = lists[0] or lists[1]
         fixes = [edit["text"] for one in matching for edit in one["fix"] or ()]
         assert [(one["line"], one["column"]) for one in matching] == [place], (name, answers[name]["findings"])
         assert fixes == ([] if text is None else [text]), name

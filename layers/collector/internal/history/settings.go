@@ -31,4 +31,9 @@ var settings = []setting{
 	{under: "tls", key: "include_insecure_cipher_suites", Lifetime: Lifetime{Since: "0.154.0"}}, // 13829
 	{under: "sending_queue::batch", key: "partition", Lifetime: Lifetime{Since: "0.147.0"}},
 	{under: "exporters::*", key: "user_agent", Lifetime: Lifetime{Since: "0.151.0"}},
+	{under: "exporters::prometheusremotewrite", key: "sending_queue", Lifetime: Lifetime{Instead: "remote_write_queue"}}, // contrib exporter/prometheusremotewriteexporter
+	{under: "exporters::kafka", key: "topic", Lifetime: Lifetime{Instead: "topic under logs, metrics or traces"}},
+	{under: "exporters::kafka", key: "encoding", Lifetime: Lifetime{Instead: "encoding under logs, metrics or traces"}},
+	{under: "receivers::kafka", key: "topic", Lifetime: Lifetime{Instead: "topics under logs, metrics or traces"}},
+	{under: "receivers::kafka", key: "encoding", Lifetime: Lifetime{Instead: "encoding under logs, metrics or traces"}},
 }

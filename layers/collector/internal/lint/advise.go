@@ -3,6 +3,7 @@ package lint
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -26,6 +27,16 @@ var operators = map[string]string{
 	"True": "true", "False": "false", "TRUE": "true", "FALSE": "false", "===": "==", "<>": "!=",
 }
 
+// waysOut are words for errors of OTTL whose cause is certain. All symbols of enums have an underscore.
+var waysOut = []struct {
+	message *regexp.Regexp
+	words   string
+}{
+	{regexp.MustCompile(`enum symbol, ([A-Z0-9]+), not found`), `a text is written in quotes: "$1"`},
+	{regexp.MustCompile(`lexer: invalid input text "[“”„‘’]`), "these are typographic quotes: write straight ones"},
+	{regexp.MustCompile(`unexpected token "in"`), "OTTL has no in: join comparisons with or, or use IsMatch"},
+}
+
 // advise adds a note on what the author of an invalid expression may have meant. A name is suggested only if the
 // component accepts it there, or at least fails further on.
 func (l *linter) advise(c ottlComponent, e *expression) {
@@ -37,6 +48,13 @@ func (l *linter) advise(c ottlComponent, e *expression) {
 	if instead, known := operators[firstWord(e.resolved[offset:])]; known {
 		e.advice = append(e.advice, fmt.Sprintf("did you mean `%s`?", instead))
 		return
+	}
+	message := parserError(e.err).Error()
+	for _, way := range waysOut {
+		if match := way.message.FindStringSubmatchIndex(message); match != nil {
+			e.advice = append(e.advice, string(way.message.ExpandString(nil, way.words, message, match)))
+			return
+		}
 	}
 	var wrong pricing.Name
 	for _, name := range pricing.Names(pricing.Tokenize(e.resolved)) {

@@ -90,6 +90,16 @@ func CutByColon(text string, line int) (Cut, bool) {
 	return Cut{}, false
 }
 
+// Replaced returns the fix that writes a text in place of a value, nil if the value has no place.
+func (d *Document) Replaced(node *yaml.Node, text string) []Fix {
+	from, to, ok := d.Extent(node)
+	if !ok {
+		return nil
+	}
+	start, end := d.PositionAt(from), d.PositionAt(to)
+	return []Fix{{start.Line, start.Column, end.Line, end.Column, text}}
+}
+
 // CutByComment tells whether YAML reads the end of a text without quotes as a comment.
 func (t *Text) CutByComment(node *yaml.Node) (Cut, bool) {
 	if node.Kind != yaml.ScalarNode || node.Style != 0 {

@@ -203,11 +203,11 @@ type scalar struct {
 	node *yaml.Node
 }
 
-// scalarsBelow returns the values of a type below a path.
+// scalarsBelow returns the values of a type below a path, those of any type if it is "".
 func (r *report) scalarsBelow(path []string, tag string) []scalar {
 	var all []scalar
 	r.document.Scalars(func(at []string, node *yaml.Node) bool {
-		if isWithin(at, path) && node.ShortTag() == tag {
+		if isWithin(at, path) && (tag == "" || node.ShortTag() == tag) {
 			all = append(all, scalar{slices.Clone(at), node})
 		}
 		return true

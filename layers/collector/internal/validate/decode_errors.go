@@ -44,12 +44,25 @@ func (d *diagnosis) decodeErrors(path []string, config reflect.Type, err error) 
 			message = fmt.Sprintf("'%s' %s", name, message)
 		}
 		code, where := kindOfDecodeError(err), atValue
+		if named := signalInMessage.FindStringSubmatch(message); named != nil {
+			path, where = below(path, named[1]), atKey
+			message += nearest.DidYouMean(named[2], []string{"traces", "metrics", "logs", "profiles"})
+		}
+		if named := fieldOfPlainText.FindStringSubmatch(message); named != nil {
+			path, code, where = d.keyWithin(path, "has invalid keys: "+named[1]), UnknownKey, atKey
+		}
+		if path[len(path)-1] == "<interface {} Value>" {
+			if here := d.unnamed(config, path); here != nil {
+				path, code, where = here, UnknownKey, atKey
+				message += d.meant(config, here)
+			}
+		}
 		if code == WrongType {
 			if words := history.Setting(d.env.BuildInfo.Version, path); words != "" {
 				message += "; " + words
 			}
 		}
-		if code == UnknownKey {
+		if code == UnknownKey && strings.Contains(message, "has invalid keys: ") {
 			path, where = d.keyWithin(path, message), atKey
 		}
 		var fix []source.Fix
@@ -59,6 +72,18 @@ func (d *diagnosis) decodeErrors(path []string, config reflect.Type, err error) 
 					message += fmt.Sprintf("; YAML reads %s as %s: quote it", node.Value, kind)
 				}
 			}
+		} else if code == WrongType && node != nil && node.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0 && takes(err, kindOfText(node.Value)) {
+			message += fmt.Sprintf("; %s is expected here: write it without quotes", kindOfText(node.Value))
+			fix = d.document.Replaced(node, node.Value)
+		}
+		if node := d.document.Node(path...); node != nil && node.Kind == yaml.ScalarNode && node.Style == 0 &&
+			strings.HasSuffix(message, "must be an array or slice, got string") {
+			message += fmt.Sprintf("; write [%s]", node.Value)
+			fix = d.document.Replaced(node, "["+node.Value+"]")
+		}
+		if here, value := d.switchedOn(path, message); value != nil {
+			path, where, fix = here, atValue, d.document.Replaced(value, "{enabled: "+value.Value+"}")
+			message += "; write {enabled: " + value.Value + "}"
 		}
 		before := len(d.result.Errors)
 		d.ofComponent(code, where, path, message, err, nil)
@@ -74,15 +99,71 @@ func takesText(err error) bool {
 	return errors.As(err, &unconvertible) && unconvertible.Expected.Kind() == reflect.String
 }
 
+// takes tells whether a text was refused where a value of its kind is expected.
+func takes(err error, kind string) bool {
+	var unconvertible *mapstructure.UnconvertibleTypeError
+	if !errors.As(err, &unconvertible) {
+		return false
+	}
+	expected := unconvertible.Expected.Kind()
+	return kind == "true or false" && expected == reflect.Bool ||
+		kind == "a number" && expected >= reflect.Int && expected <= reflect.Float64
+}
+
 // meant is the end of a message about a key that a structure does not have: what another release makes of it, or what is
 // written in a similar way.
 func (d *diagnosis) meant(config reflect.Type, path []string) string {
 	if words := history.Setting(d.env.BuildInfo.Version, path); words != "" {
 		return "; " + words
 	}
-	key := path[len(path)-1]
-	return nearest.DidYouMean(key, fieldNames(config, path[:len(path)-1]))
+	key, holder := path[len(path)-1], path[:len(path)-1]
+	names := fieldNames(config, holder)
+	if near := nearest.DidYouMean(key, names); near != "" {
+		return near
+	}
+	under := slices.DeleteFunc(names, func(name string) bool {
+		return !slices.Contains(fieldNames(config, append(slices.Clone(holder), name)), key)
+	})
+	if len(under) == 1 {
+		return fmt.Sprintf("; %s is a setting of %s", key, under[0])
+	}
+	return ""
 }
+
+// unnamed finds the key whose value the decoder has refused without its name: the only one that a structure lacks.
+func (d *diagnosis) unnamed(config reflect.Type, path []string) []string {
+	holder := path[:len(path)-1]
+	unknown := slices.DeleteFunc(d.document.Keys(holder...), func(key string) bool {
+		return slices.Contains(fieldNames(config, holder), key)
+	})
+	if len(unknown) != 1 {
+		return nil
+	}
+	return append(slices.Clone(holder), unknown[0])
+}
+
+// switchedOn finds the metric or attribute that a text switches with a mere true or false: the decoder's name for it is
+// split at its dots, or that of a part.
+func (d *diagnosis) switchedOn(path []string, message string) ([]string, *yaml.Node) {
+	match := switchInMessage.FindStringSubmatch(message)
+	if match == nil {
+		return path, nil
+	}
+	var places [][]string
+	for name, left := match[1], true; left && len(places) == 0; _, name, left = strings.Cut(name, ".") {
+		seek(d.document.Node(path[:min(len(path), 2)]...), path[:min(len(path), 2)], name, &places, 0)
+	}
+	if len(places) != 1 || !slices.Contains([]string{"metrics", "resource_attributes", "events"}, places[0][len(places[0])-2]) {
+		return path, nil
+	}
+	return places[0], d.document.Node(places[0]...)
+}
+
+var (
+	switchInMessage  = regexp.MustCompile(`'([^']+)' expected a map or struct, got "bool"`)
+	signalInMessage  = regexp.MustCompile(`in "([^"]+)" id: unknown pipeline signal: "([^"]+)"`)
+	fieldOfPlainText = regexp.MustCompile(`line \d+: field (\S+) not found in type `)
+)
 
 // keysIn splits the decoder's list of keys, which are in order and joined by `, `, as they may contain that themselves.
 func (d *diagnosis) keysIn(list string, path []string) []string {

@@ -103,6 +103,9 @@ func (d *diagnosis) sections(top map[string]any) {
 	for name, content := range top {
 		if !slices.Contains(sections, name) {
 			message := fmt.Sprintf("has invalid keys: %s%s", name, nearest.DidYouMean(name, sections))
+			if strings.HasPrefix(name, "x-") || strings.HasPrefix(name, ".") {
+				message += "; the collector has no section for anchors: put each anchor where it is used first"
+			}
 			d.error(UnknownSection, atKey, []string{name}, message)
 			components, _ := content.(map[string]any)
 			for component := range components {
@@ -111,6 +114,7 @@ func (d *diagnosis) sections(top map[string]any) {
 			continue
 		}
 		if !isMapping(content) && content != nil {
+			d.refused[name] = true // nothing of it is known
 			d.error(WrongType, atKey, []string{name}, fmt.Sprintf("'%s' expected a map or struct, got %q", name, kindOf(content)))
 		}
 	}
@@ -118,10 +122,11 @@ func (d *diagnosis) sections(top map[string]any) {
 
 // isAnotherText tells whether a text has none of the sections and none that may be mistyped. That is one error.
 func (d *diagnosis) isAnotherText(top map[string]any) bool {
+	another := otherText(top)
 	for name, content := range top {
 		near := nearest.Of(name, sections)
 		// `services` is a section of Docker Compose.
-		if slices.Contains(sections, name) || near != "" && (near != "service" || hasPipelines(content)) {
+		if another == "" && (slices.Contains(sections, name) || near != "" && (near != "service" || hasPipelines(content))) || slices.Contains(componentSections, name) {
 			return false
 		}
 	}
@@ -132,6 +137,9 @@ func (d *diagnosis) isAnotherText(top map[string]any) bool {
 	where, what := keys[0], "it has none of the sections "+strings.Join(sections, ", ")
 	if kind := resourceKind(d.document.Root()); kind != "" {
 		where, what = "kind", fmt.Sprintf("this text is a Kubernetes %s, and no configuration of a collector is in it", kind)
+	}
+	if another != "" {
+		what = another
 	}
 	d.notConfiguration = d.error(UnknownSection, atKey, []string{where}, "this is not a collector configuration: "+what) != nil
 	return d.notConfiguration
@@ -346,8 +354,12 @@ func (d *diagnosis) whole(p *parts) {
 			}
 		}
 		for i, id := range pipeline.Processors {
-			if !known(id, p.processors) {
-				d.undefined(path, []string{"processors", fmt.Sprint(i)}, "processor", id, p.processors)
+			if known(id, p.processors) {
+				continue
+			}
+			added := d.undefined(path, []string{"processors", fmt.Sprint(i)}, "processor", id, p.processors)
+			if added != nil && known(id, p.connectors) {
+				added.Message += fmt.Sprintf("; %s is a connector: it stands among the exporters of a pipeline, and among the receivers of another one", id)
 			}
 		}
 		for i, id := range pipeline.Exporters {
@@ -367,19 +379,21 @@ func known(id component.ID, lists ...configs) bool {
 
 // undefined adds an error for a component that a list of the service names and that is not configured. The error's path
 // is the pipeline's, its position that of the name in the list.
-func (d *diagnosis) undefined(path, element []string, kind string, id component.ID, lists ...configs) {
+func (d *diagnosis) undefined(path, element []string, kind string, id component.ID, lists ...configs) *Finding {
 	if len(d.result.Errors) >= maxFindings {
-		return
+		return nil
 	}
 	meant := d.meantComponent(id, lists)
 	_, position := d.document.Nearest(append(slices.Clone(path), element...)...)
-	if added := d.addAt(&d.result.Errors, position, UndefinedReference, path, fmt.Sprintf(
-		"references %s %q which is not configured%s", kind, id, nearest.Offer(meant))); added != nil {
+	added := d.addAt(&d.result.Errors, position, UndefinedReference, path, fmt.Sprintf(
+		"references %s %q which is not configured%s", kind, id, nearest.Offer(meant)))
+	if added != nil {
 		added.path = append(slices.Clone(path), element...)
 		for _, section := range []string{kind + "s", "connectors"} {
 			d.offer(section, id.String(), section, meant)
 		}
 	}
+	return added
 }
 
 // meantComponent returns the configured component that a name may have meant, "" for none: the nearest of its type, or the

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -200,6 +201,10 @@ func (r *report) changedValues(factories otelcol.Factories, request Request) {
 		}
 	}
 	r.document.Scalars(func(path []string, node *yaml.Node) bool {
+		if node.Style&yaml.DoubleQuotedStyle != 0 && backslashes.MatchString(node.Value) {
+			r.warning(ChangedValue, atValue, path,
+				"in double quotes YAML makes control characters of a backslash and a letter: use single quotes")
+		}
 		// Numbers begin so; whatever else is not even parsed.
 		if node.Style != 0 || node.Value == "" || !strings.ContainsRune("+-.0123456789", rune(node.Value[0])) ||
 			strings.Contains(node.Value, "$") {
@@ -220,6 +225,9 @@ func (r *report) changedValues(factories otelcol.Factories, request Request) {
 		return true
 	})
 }
+
+// backslashes matches a value that has lost them: a path of Windows, or characters that nobody writes but by a mistake.
+var backslashes = regexp.MustCompile("^[A-Za-z]:[^ \\\\/]*[\\x00-\\x1f\u0085\u00a0\u2028\u2029]|[\\x07\\x08\\x0b\u0085\u2028\u2029]")
 
 // wholeVariable returns the value of a reference, or its default, and which of them it is. It returns no value if there is
 // something beside the reference: then it is a text.

@@ -105,8 +105,8 @@ func (r *report) refusals(asked *resolved) map[string]bool {
 	for _, uri := range asked.refused {
 		scheme, _, _ := strings.Cut(uri, ":")
 		message := fmt.Sprintf("scheme %q is not supported for uri %q", scheme, uri)
-		if strings.HasPrefix(uri, scheme+":-") {
-			message += fmt.Sprintf("; a variable with a default is written ${env:%s}", uri)
+		if byDefault := strings.TrimPrefix(uri, scheme+":"); strings.HasPrefix(byDefault, "-") || scheme == strings.ToUpper(scheme) {
+			message += fmt.Sprintf("; a variable with a default is written ${env:%s:-%s}", scheme, strings.TrimPrefix(byDefault, "-"))
 		}
 		if slices.Contains(outside, scheme) {
 			message = fmt.Sprintf("${%s} refers to something outside of the configuration: the provider %q is not allowed here",
@@ -199,6 +199,9 @@ func (r *report) unused(top map[string]any) {
 func usage(top map[string]any) map[string]map[string]bool {
 	used := make(map[string]map[string]bool)
 	use := func(section string, list any) {
+		if only, isText := list.(string); isText {
+			list = []any{only} // an error of its own
+		}
 		names, _ := list.([]any)
 		for _, name := range names {
 			if text, isText := name.(string); isText {

@@ -89,7 +89,7 @@ func (r *report) add(list *[]Finding, code Code, where place, path []string, mes
 
 // addAt adds a finding and returns it, nil if it is there already or there are too many.
 func (r *report) addAt(list *[]Finding, at source.Position, code Code, path []string, message string) *Finding {
-	if message = withChoices(path, message); len(message) > maxMessage {
+	if message = withWayOut(withChoices(path, message)); len(message) > maxMessage {
 		message = strings.ToValidUTF8(message[:maxMessage], "") + "..."
 	}
 	finding := Finding{
@@ -126,7 +126,7 @@ func (r *report) syntax(text string, err error) {
 	if len(r.result.Errors) == 0 {
 		return
 	}
-	finding := &r.result.Errors[0]
+	finding, lines := &r.result.Errors[0], strings.Split(text, "\n")
 	cut, isCut := source.CutByColon(text, finding.Line)
 	if !isCut {
 		cut, isCut = source.CutByStart(text, finding.Line)
@@ -134,8 +134,14 @@ func (r *report) syntax(text string, err error) {
 	if isCut {
 		finding.Message += "; " + quoteIt(cut)
 		finding.Line, finding.Column, finding.Fix = cut.Start.Line, cut.Start.Column, []source.Fix{cut.Fix}
-	} else if lines := strings.Split(text, "\n"); strings.Contains(finding.Message, "cannot start any token") && finding.Line <= len(lines) {
+	} else if strings.Contains(finding.Message, "cannot start any token") && finding.Line <= len(lines) {
 		finding.Message += whyNoToken(lines[finding.Line-1])
+	} else if strings.Contains(finding.Message, "could not find expected ':'") && finding.Line <= len(lines) &&
+		colonWithoutBlank.MatchString(lines[finding.Line-1]) {
+		finding.Message += "; a blank must follow the colon"
+	}
+	if ofAlloy.MatchString(text) {
+		finding.Message += alloy
 	}
 }
 
@@ -166,7 +172,11 @@ func (r *report) unresolvable(err error) {
 		return
 	}
 	if root := r.document.Root(); root != nil && root.Kind != yaml.MappingNode {
-		r.addAt(&r.result.Errors, r.document.Start(), YAMLSyntax, nil, source.NotAMapping)
+		message := source.NotAMapping
+		if ofAlloy.MatchString(strings.Join(r.document.Lines(), "\n")) {
+			message += alloy
+		}
+		r.addAt(&r.result.Errors, r.document.Start(), YAMLSyntax, nil, message)
 		return
 	}
 	var undecodable *yaml.TypeError

@@ -43,7 +43,7 @@ func yieldFields(structure reflect.Type, yield func(field) bool) bool {
 	}
 	for i := range structure.NumField() {
 		one := structure.Field(i)
-		if !one.IsExported() {
+		if !one.IsExported() && !one.Anonymous {
 			continue
 		}
 		name, options, _ := strings.Cut(one.Tag.Get("mapstructure"), ",")

@@ -468,6 +468,8 @@ func check(ctx context.Context, env *operation.Environment, reading *Reading) (*
 		report.crashes(verdict)
 		report.emptyEntries()
 		report.dates()
+		report.quotedValues()
+		report.colons()
 		report.templates(request.YAML)
 		report.variableCauses(request)
 	}
