@@ -34,7 +34,7 @@ TOLD: Final[dict[str, tuple[Told, ...]]] = {
         ),
     ),
     "16-routing-wrong-signal": (
-        ("policy", 12, "request_metadata_missing", "x-tenant"),
+        ("policy", 12, "request_metadata_missing", "otlp does not keep them"),
         ("error", 13, "pipeline_graph", "logs/one is a pipeline of logs"),
     ),
     "18-resource-attribute-leaks": (("note", 7, "last_record_wins", "the last one wins"),),

@@ -36,7 +36,6 @@ EXCEPTIONS: Final = {
 NOT_INSPECTED: Final = {
     "exporter/dataset::logs.export_*": "marshalled under another name than it is decoded by",
     "exporter/debug::verbosity": "a number that writes itself as a text, which `inspect` leaves out",
-    "extension/sumologic::*": "cannot be marshalled",
     "receiver/gitlab::webhook.*": "fields without names of their own, marshalled without a name",
     "receiver/hostmetrics::scrapers.*": "of a scraper that is off until its key is written",
     "receiver/host_metrics::scrapers.*": "of a scraper that is off until its key is written",

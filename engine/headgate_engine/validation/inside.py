@@ -11,8 +11,8 @@ from headgate_engine.validation.model import Finding, ValidationResult
 
 _SECTION: Final = re.compile(r"^[\"']?(?:receivers|processors|exporters|connectors|extensions)[\"']? *:", re.MULTILINE)
 """A section of components, which a text around a configuration does not have at its first level."""
-# The collector's words for a text without a section of components.
-_NO_COMPONENTS: Final = "empty configuration file"
+# How the checking program begins its error about a text without any section.
+_ANOTHER_TEXT: Final = "this is not a collector configuration: "
 NOTHING: Final = (
     "There is no configuration of a collector in this text, so nothing was checked: name the file that has one, or the "
     "resource or values around it"
@@ -84,8 +84,7 @@ def may_hold(yaml: str) -> bool:
 
 def has_nothing(verdict: ValidationResult) -> bool:
     """True if a text is not a configuration and has none, such as a Deployment."""
-    is_foreign = any(error.code == "unknown_section" for error in verdict.errors) and not verdict.wrapped
-    return is_foreign and any(error.message == _NO_COMPONENTS for error in verdict.errors)
+    return not verdict.wrapped and any(error.message.startswith(_ANOTHER_TEXT) for error in verdict.errors)
 
 
 def others(verdict: ValidationResult) -> list[Finding]:
