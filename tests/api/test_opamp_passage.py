@@ -23,7 +23,7 @@ class Most:
     calls: int
 
 
-LIMITS: Final = {"start": Most(33, 92), "applying": Most(30, 90), "applied": Most(30, 103), "heartbeat": Most(25, 68)}
+LIMITS: Final = {"start": Most(33, 92), "applying": Most(30, 90), "applied": Most(30, 99), "heartbeat": Most(25, 68)}
 
 
 def test_a_message_passes_few_modules_and_comes_back_to_few(fleet: Fleet, now: Clock) -> None:

@@ -38,4 +38,5 @@ def decided(
 ) -> Decision:
     """Decide about the next message of a supervisor, which says all that `report` holds."""
     said = AgentReport(UID, instance.contact.sequence_num + 1, accepts_config=True, takes_interval=True, full=True)
-    return decide(instance, AgentMessage(replace(said, **report), sender, takes_place), group, at, texts)
+    silent_at = instance.silent_from() if instance else None
+    return decide(instance, AgentMessage(replace(said, **report), sender, takes_place), group, at, texts, silent_at)

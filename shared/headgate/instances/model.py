@@ -133,7 +133,7 @@ class Instance:
 
     def silent_from(self, refused: Refusals = NEVER_REFUSED) -> datetime:
         """The time from which it is silent, unless it stopped; `refused` is when messages of its fleet were."""
-        return silent_from(mark_of(self.contact.last_seen_at), refused, quick=self.is_quick)
+        return silent_from(self.contact.last_seen_at, refused, quick=self.is_quick)
 
     def is_stale(self, at: datetime) -> bool:
         """True if nothing was heard of it for a quarter of an hour, also if it said that it stops."""

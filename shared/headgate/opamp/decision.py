@@ -28,7 +28,6 @@ from headgate.instances.orders.model import PendingOrder
 from headgate.instances.reported.model import AgentReport
 from headgate.instances.state import transitions
 from headgate.instances.state.intervals import QUICK_SECONDS, longest, unwritten
-from headgate.instances.state.model import NEVER_REFUSED, Refusals
 from headgate.instances.timeline import events as timeline
 from headgate.instances.timeline import notices
 from headgate.instances.timeline.model import TimelineEvent
@@ -126,12 +125,12 @@ def decide(
     group: Deployment,
     at: datetime,
     texts: Texts,
+    silent_at: datetime | None,
     capture: Capture | None = None,
-    refused: Refusals = NEVER_REFUSED,
 ) -> Decision:
     """Decide about the message of an agent that belongs to the group; `capture` is the one that it is about.
 
-    `refused` is when messages of its fleet were, for one that was not heard for long.
+    `silent_at` is when its instance became silent, or would have without it.
     """
     report = message.report
     place = _place(stored, message, at)
@@ -156,7 +155,7 @@ def decide(
     interval = _interval(before, after, report, place, group, at)
     after = replace(after, contact=_contact(before.contact, report, place, interval, at))
     heard = captures.heard(after, capture, report.capture, at) if after.orders.capture else NOTHING_HEARD
-    happened = [*timeline.of_message(stored, before, after, desired, at, done, refused), *heard.events]
+    happened = [*timeline.of_message(stored, before, after, desired, at, silent_at, done), *heard.events]
     # Nobody is told that a pod is silent.
     is_pod = group.role is not None
     was_silent = not is_pod and any(event.event == "silent" for event in happened)
@@ -169,7 +168,7 @@ def decide(
         interval=interval,
         asks_full_state=place.asks_full_state,
         events=events,
-        notices=notices.of_message(stored, after, events, was_silent=was_silent),
+        notices=notices.of_message(stored, after, events, was_silent=was_silent) if events else (),
         capture=heard.change,
         proves=trials.proves(after, group, desired),
         component_list=_component_list(before, after, report),

@@ -28,7 +28,6 @@ from headgate.instances.reported.effective import UNREAD
 from headgate.instances.reported.host import UNKNOWN
 from headgate.instances.reported.host_key import HostKey, SignatureInvalid
 from headgate.instances.reported.model import AgentReport
-from headgate.instances.state.model import NEVER_REFUSED
 from headgate.instances.timeline import notices
 from headgate.opamp import (
     health_reports,
@@ -166,9 +165,10 @@ def _answer(credential: str, sender: _Sender, report: AgentReport) -> Reply:
         return Reply(report.uid, new_uid=model.new_uid(at))
     message = AgentMessage(report, identity, takes_place=takes_place)
     capture = captures.concerned(known, report.capture, at) if known and known.orders.capture else None
-    seems_silent = known and not known.reported.stopped and known.silent_from() <= at and not known.is_stale(at)
-    refused = instances.refusals(sender.fleet_id) if seems_silent else NEVER_REFUSED
-    decision = _with_order(decide(known, message, group, at, texts.known, capture, refused), at)
+    silent_at = known.silent_from() if known else None
+    if known and silent_at and silent_at <= at and not known.reported.stopped and not known.is_stale(at):
+        silent_at = known.silent_from(instances.refusals(sender.fleet_id))
+    decision = _with_order(decide(known, message, group, at, texts.known, silent_at, capture), at)
     # Read before anything is written, so that a fault here leaves nothing half done.
     offer = None
     if decision.offer:

@@ -80,13 +80,17 @@ def shown(
     """
     if state == "stopped":
         return state
-    if at > silent_from(mark, refused, quick=quick):
+    if at > _silent_from(mark, refused, quick=quick):
         return "silent"
     return state if current else "pending_pickup"
 
 
-def silent_from(mark: int, refused: Refusals = NEVER_REFUSED, *, quick: bool = False) -> datetime:
-    """The time from which an instance last heard at `mark` is silent; `quick` if its host reports quickly."""
+def silent_from(last_seen_at: datetime, refused: Refusals = NEVER_REFUSED, *, quick: bool = False) -> datetime:
+    """The time from which an instance is silent, last heard at that time; `quick` if its host reports quickly."""
+    return _silent_from(mark_of(last_seen_at), refused, quick=quick)
+
+
+def _silent_from(mark: int, refused: Refusals, *, quick: bool) -> datetime:
     heard_at = datetime.fromtimestamp((mark + 1) * _MARK, UTC)
     return refused.silent_from(heard_at, timedelta(seconds=quiet_after(quick=quick)))
 
@@ -94,7 +98,7 @@ def silent_from(mark: int, refused: Refusals = NEVER_REFUSED, *, quick: bool = F
 def quiet_from(mark: int, refused: Refusals = NEVER_REFUSED, *, quick: bool) -> tuple[datetime, datetime]:
     """The times from which an instance last heard at `mark` is silent and stale."""
     stale_from = datetime.fromtimestamp(mark * _MARK, UTC) + STALE_AFTER
-    return min(silent_from(mark, refused, quick=quick), stale_from), stale_from
+    return min(_silent_from(mark, refused, quick=quick), stale_from), stale_from
 
 
 def forgotten(day: int, at: datetime) -> bool:

@@ -16,7 +16,7 @@ from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.instances import details, service
 from headgate.instances.service import SeenInstance
-from headgate.instances.state.model import InstanceState, mark_of, silent_from
+from headgate.instances.state.model import InstanceState, silent_from
 from headgate.instances.timeline import events, store
 from headgate.instances.timeline.model import TimelineEvent
 from headgate_engine.threads import Threads
@@ -108,5 +108,5 @@ def _standing(at: datetime, known: Sequence[tuple[SeenInstance, Sequence[Timelin
 
 def _state(seen: SeenInstance, last: TimelineEvent, at: datetime) -> InstanceState:
     """The state after the event, unless the host has been silent since: silence is written when it ends."""
-    quiet = seen.state in _NOT_HEARD and at > silent_from(mark_of(seen.instance.contact.last_seen_at))
+    quiet = seen.state in _NOT_HEARD and at > silent_from(seen.instance.contact.last_seen_at)
     return seen.state if quiet else last.state

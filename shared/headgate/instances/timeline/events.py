@@ -11,7 +11,7 @@ from typing import Final
 from headgate.instances.desired.model import Desired
 from headgate.instances.model import UNKNOWN_SENDER, Instance
 from headgate.instances.orders.model import PendingOrder
-from headgate.instances.state.model import NEVER_REFUSED, InstanceState, Refusals
+from headgate.instances.state.model import InstanceState
 from headgate.instances.timeline.model import InstanceEvent, Moment, Noted, TimelineEvent
 
 MOST_AN_HOUR: Final = 30
@@ -61,11 +61,14 @@ def of_message(
     after: Instance,
     desired: Desired,
     at: datetime,
+    silent_at: datetime | None,
     done: Sequence[PendingOrder] = (),
-    refused: Refusals = NEVER_REFUSED,
 ) -> list[TimelineEvent]:
-    """The events that a message brings. `stored` is the instance before it, `before` the same in the sender's group."""
-    events = _of_presence(stored, after, at, refused)
+    """The events that a message brings. `stored` is the instance before it, `before` the same in the sender's group.
+
+    `silent_at` is when the instance became silent, or would have without this message.
+    """
+    events = _of_presence(stored, after, at, silent_at)
     if stored is not None and stored.deployment_id != after.deployment_id:
         events.append(replace(entry(after, "moved", at), deployment_id=after.deployment_id))
     events += _of_identity(stored, after, at)
@@ -126,15 +129,16 @@ def _digest(event: TimelineEvent) -> str:
     return hashlib.sha256(said.encode()).hexdigest()[:8]
 
 
-def _of_presence(stored: Instance | None, after: Instance, at: datetime, refused: Refusals) -> list[TimelineEvent]:
+def _of_presence(
+    stored: Instance | None, after: Instance, at: datetime, silent_at: datetime | None
+) -> list[TimelineEvent]:
     if stored is None:
         return [entry(after, "first_seen", at)]
     if stored.reported.stopped:
         return [] if after.reported.stopped else [entry(after, "back", at)]
-    quiet = stored.silent_from(refused)
-    if at < quiet:
+    if silent_at is None or at < silent_at:
         return []
-    return [replace(entry(stored, "silent", quiet), state="silent"), entry(after, "back", at)]
+    return [replace(entry(stored, "silent", silent_at), state="silent"), entry(after, "back", at)]
 
 
 def _of_identity(stored: Instance | None, after: Instance, at: datetime) -> list[TimelineEvent]:

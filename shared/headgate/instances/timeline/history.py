@@ -84,13 +84,13 @@ def _state(fleet_id: str, instance_id: str, last: TimelineEvent, at: datetime, *
         return "unknown"
     if stale(mark_of(heard), at):
         return "unknown" if on_kubernetes else "stale"
-    return last.state if last.state == "stopped" or at <= silent_from(mark_of(heard)) else "silent"
+    return last.state if last.state == "stopped" or at <= silent_from(heard) else "silent"
 
 
 def _heard(fleet_id: str, instance_id: str, last: TimelineEvent) -> datetime | None:
     """The time at which the instance was heard last, before it was silent or stopped; None if unknown by now."""
     if last.event == "silent":
-        return last.at - (silent_from(mark_of(last.at)) - last.at)
+        return last.at - (silent_from(last.at) - last.at)
     if last.state == "stopped":
         return last.at
     stored = store.instance(fleet_id, instance_id)
