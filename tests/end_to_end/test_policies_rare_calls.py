@@ -232,6 +232,23 @@ def test_a_deployment_group_takes_another_name(people: People) -> None:
     assert people.ann.patch(path, json={"name": "Hosts"}).json()["name"] == "Hosts"
 
 
+def test_the_page_of_a_fleet_reads_its_open_rollouts(people: People) -> None:
+    configuration = created(people.ann.post(f"{API}/configurations", json={"name": "Edge", "yaml": YAML}))
+    people.ann.post(f"{API}/configurations/{configuration}/versions/1/publish").raise_for_status()
+    fleet = created(people.ann.post(f"{API}/fleets", json={"label": "Edge", "type": "server-supervisor"}))
+    (group,) = people.ann.get(f"{API}/fleets/{fleet}/deployments").json()["items"]
+    path = f"{API}/fleets/{fleet}/deployments/{group['id']}"
+    people.ann.patch(path, json={"configuration_id": configuration}).raise_for_status()
+    rollout = created(people.ann.post(f"{path}/rollouts", json={"version_number": 1}))
+
+    page = people.ann.get(
+        f"/organizations/{people.organization_id}/fleets/{fleet}",
+        headers={"Cookie": f"{SESSION_COOKIE}={people.browser}", "Authorization": ""},
+    )
+
+    assert (page.status_code, rollout in page.text) == (200, True)
+
+
 def installed(people: People) -> dict[str, Any]:
     """What is answered on how to install a host of a new fleet, which runs a large configuration."""
     configuration = created(people.ann.post(f"{API}/configurations", json={"name": "Edge", "yaml": LARGE}))
