@@ -42,6 +42,8 @@ _CONFLICTS: Final = 3
 _SPREAD_SECONDS: Final = 600
 _QUICKEST_SECONDS: Final = 10
 _JITTER: Final = 0.1
+_APART: Final = timedelta(seconds=10)
+"""Time by which the clocks of two processes of this service may differ, and more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,8 @@ class Decision:
             return True
         was, now = before.contact, after.contact
         due = (now.last_seen_at - was.last_seen_at).total_seconds() >= unwritten(quick=after.is_quick)
-        return due or now.sequence_num < was.sequence_num or self.has_news
+        back = now.last_seen_at < was.last_seen_at or now.sequence_num < was.sequence_num
+        return due or back or self.has_news
 
     def ordering(self, order: PendingOrder) -> Decision:
         """The decision with one more order to the host."""
@@ -284,7 +287,8 @@ def _contact(before: Contact, report: AgentReport, place: _Place, interval: int 
     return Contact(
         sequence_num=report.sequence_num,
         first_seen_at=before.first_seen_at,
-        last_seen_at=max(at, before.last_seen_at),
+        # Processes differ by less; a clock that was set back would hide for as long that the host falls silent.
+        last_seen_at=at if before.last_seen_at - at > _APART else max(at, before.last_seen_at),
         full_state_at=at if report.full or place.asks_full_state else before.full_state_at,
         conflicts=place.conflicts,
         told_seconds=before.told_seconds if interval is None else interval,

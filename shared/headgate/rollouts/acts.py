@@ -41,7 +41,7 @@ def retry(state: RolloutState) -> RolloutState:
     _require(state, "retrying", "in_progress", "paused", "halted")
     running = replace(state.running, revision=state.group.revision + 1)
     status: Status = "paused" if state.rollout.status == "paused" else "in_progress"
-    progress = replace(state.progress, grown_at=state.at, soaking_since=None, promoted=False)
+    progress = replace(state.progress, grown_at=state.at, soaking_since=None, promoted=False, ticked_at=None)
     return state.with_running(running).with_rollout(status=status, reason=None, failures=(), progress=progress)
 
 
@@ -51,7 +51,7 @@ def abort(state: RolloutState) -> RolloutState:
     if state.rollout.status == "rolling_back" and state.running.cut == NOBODY:
         # All of them go back already, and have no more time for it.
         return state.with_rollout(ends_as="aborted")
-    return take_back(state, NOBODY, "aborted").with_rollout(reason=None)
+    return take_back(state, NOBODY, "aborted").with_rollout(reason=None).with_progress(ticked_at=None)
 
 
 def approved_by(person: Principal, *, is_admin: bool = False) -> Act:

@@ -131,6 +131,12 @@ def seconds_since(host: RolloutHost) -> int:
     return 0 if applied_at is None else int((host.instance.contact.last_seen_at - applied_at).total_seconds())
 
 
+def seconds_of_reports(host: RolloutHost) -> int:
+    """For how long the instance could report its counts in the version, without what was before an interruption."""
+    applied_at, heard_at = host.watch.applied_at, host.instance.contact.last_seen_at
+    return 0 if applied_at is None else int((heard_at - max(applied_at, host.awake_since)).total_seconds())
+
+
 def was_counted(watch: Watch) -> bool:
     """True if the host reported enough before to be judged by its telemetry."""
     before = watch.before
@@ -151,7 +157,9 @@ def unjudged(listed: Sequence[RolloutHost]) -> int:
     """The number on the version that reported enough before, and may still report their counts in it."""
     applied = [host for host in listed if host.phase == "applied" and host.instance.measured.watch is not None]
     return sum(
-        1 for host in applied if host.watch.since is None and was_counted(host.watch) and seconds_since(host) < SECONDS
+        1
+        for host in applied
+        if host.watch.since is None and was_counted(host.watch) and seconds_of_reports(host) < SECONDS
     )
 
 

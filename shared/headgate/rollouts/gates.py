@@ -102,7 +102,7 @@ def _delivery(host: RolloutHost, gates: Gates, others: Others) -> Iterator[tuple
     """Signals that do not arrive any more, or whose arrival cannot be seen."""
     before, since = host.watch.before, host.watch.since
     if gates.not_judged and since is None and figures.was_counted(host.watch):
-        seconds = figures.seconds_since(host)
+        seconds = figures.seconds_of_reports(host)
         if seconds >= figures.SECONDS:
             yield "not_judged", f"It reported what it takes in and sends before, and has not for {seconds} s since"
     if gates.delivery and before and since and before.delivered and since.delivered is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
 
 from headgate.deployments.running import RolloutPlace, RunningRollout
@@ -20,6 +20,7 @@ Phase = Literal[
     "absent", "not_moved", "waiting", "pending", "applied", "failed", "silent", "leaving", "left", "going_back"
 ]
 _LATE: Final = timedelta(seconds=30)
+_NEVER: Final = datetime.min.replace(tzinfo=UTC)
 _STOPPING: Final = ("restart", "upgrade_supervisor")
 _STOPPED: Final = "It stopped before it had run the version in health for its soak"
 
@@ -39,6 +40,7 @@ class RolloutHost:
     due: bool
     phase: Phase
     message: str = ""
+    awake_since: datetime = _NEVER
 
     @property
     def counts(self) -> bool:
@@ -93,7 +95,7 @@ def _host(state: RolloutState, instance: Instance, desired: Desired) -> RolloutH
     if why and not instance.reported.stopped and at - instance.contact.last_seen_at <= STALE_AFTER:
         return RolloutHost(instance, place, due, "not_moved", why)
     if due:
-        return RolloutHost(instance, place, due, *_of_due(state, instance, desired, place))
+        return RolloutHost(instance, place, due, *_of_due(state, instance, desired, place), state.progress.awake_since)
     watch = instance.measured.watch_of(running)
     if watch is not None and watch.was_told:
         # Nothing is sent where no version was before this one, so that nothing can be seen to go back.

@@ -33,16 +33,32 @@ def advance(state: RolloutState) -> RolloutState:
     if state.rollout.is_final or state.group.rollout is None:
         return state
     ticked_at, goes_back = state.progress.ticked_at, state.rollout.status == "rolling_back"
-    interrupted = ticked_at is not None and state.at - ticked_at > wait() + _LATE
-    if interrupted and (not goes_back or may_wait_longer(state)):
-        state = state.with_progress(awake_since=state.at)
-    state = state.with_progress(ticked_at=state.at)
+    since = timedelta() if ticked_at is None else state.at - ticked_at
+    if since < -_LATE:
+        return _set_back(state, state.at - since)
+    if since > wait() + _LATE:
+        state = _interrupted(state, since, starts_anew=not goes_back or may_wait_longer(state))
+    state = state.with_progress(ticked_at=max(state.at, ticked_at or state.at))
     if goes_back:
         after = _counted(gone_back(state))
         # The group runs what it ran before.
         return replace(after, group=after.group.without_rollout()) if after.rollout.is_final else after
     after = _judged(state) if state.rollout.status in _JUDGED else state
     return after if after.rollout.is_final else _counted(after)
+
+
+def _set_back(state: RolloutState, ticked_at: datetime) -> RolloutState:
+    """Wait until the clock has caught up: till then times before and after it was set back cannot be told apart."""
+    why = f"Waits until {ticked_at:%Y-%m-%d %H:%M:%S} UTC, when it was last judged: this service's clock was set back"
+    state = state.with_notes(f"{why}. `headgate rollout retry` judges at once, or `abort` if it goes back")
+    return state.with_rollout(reason=why) if state.rollout.status == "in_progress" else state
+
+
+def _interrupted(state: RolloutState, since: timedelta, *, starts_anew: bool) -> RolloutState:
+    """Judge again after so long a time. It is no part of a soak: nobody judged, or only the clock went forward."""
+    soaking_since = state.progress.soaking_since
+    state = state.with_progress(soaking_since=soaking_since and soaking_since + since)
+    return state.with_progress(awake_since=state.at) if starts_anew else state
 
 
 def wait() -> timedelta:

@@ -57,7 +57,7 @@ class _ProgressChanges(TypedDict, total=False):
     soaking_since: datetime | None
     promoted: bool
     target: RolloutPlace
-    ticked_at: datetime
+    ticked_at: datetime | None
     awake_since: datetime
 
 

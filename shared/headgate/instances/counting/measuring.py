@@ -15,6 +15,8 @@ from headgate.instances.reported.host import HostCounters, HostReport
 # Longer ago says little of now, so what was before counts half from then on.
 _BEFORE_SECONDS: Final = 900
 _MOST_SECONDS: Final = 3_600
+# The host reads its counters every five seconds, so that its time between two reports differs a little from ours.
+_JUMP: Final = timedelta(seconds=20)
 _MOST_DEPARTURES: Final = 4
 
 
@@ -86,20 +88,23 @@ def watched(
     """
     counters, exits = (said.counters, said.exits) if said else (None, None)
     watch = before.measured.watch_of(rollout)
-    elapsed = max(0, int((at - before.contact.last_seen_at).total_seconds()))
     if watch is None:
-        watch, elapsed = begun(before, rollout), counters.seconds if counters else 0
+        watch = begun(before, rollout)
     elif watch.revision != rollout.revision:
         # A retry: what was measured under the assignment before it does not count.
         anew = Watch(rollout.id, rollout.revision, None, None, watch.before, watch.before_seconds)
-        watch = replace(anew, taken_back=watch.was_told)
+        watch = replace(anew, taken_back=watch.was_told, counted_at=watch.counted_at)
+    if counters is not None:
+        # A process that has just started says nothing of the time before.
+        jump = _jump(watch, counters, at) if after.contact.sequence_num else timedelta()
+        watch = replace(watch, counted_at=at, applied_at=watch.applied_at and watch.applied_at + jump)
     if after.reported.stopped:
         # It is sent nothing, so that its turn does not come now; what it ran in health until then, it ran.
         return watch
     due = desired.revision == rollout.revision
     if not watch.is_due:
-        if counters is None or _are_of_what_runs(counters, after, at):
-            watch = _waited(watch, counters, elapsed)
+        if counters is not None and _are_of_what_runs(counters, after, at):
+            watch = _waited(watch, counters)
         return replace(watch, waiting_since=at, taken_back=False) if due else watch
     if not due:
         # Taken back; if its turn comes again, it is measured anew.
@@ -117,13 +122,25 @@ def watched(
     )
 
 
+def _jump(watch: Watch, counters: HostCounters, at: datetime) -> timedelta:
+    """The time by which this service's clock was set forward, or back if negative, since the counters before.
+
+    By the time that the host's process counted in, whose clock cannot jump.
+    """
+    if watch.counted_at is None or counters.seconds > _MOST_SECONDS:
+        return timedelta()
+    jump = at - watch.counted_at - timedelta(seconds=counters.seconds)
+    # Counters that come twice, because an answer was lost, are of more time than has passed.
+    return jump if at < watch.counted_at or jump > _JUMP else timedelta()
+
+
 def begun(before: Instance, rollout: RunningRollout) -> Watch:
     """The measurement of an instance that a rollout has not measured yet: what its host reported last."""
     watch = Watch(rollout.id, rollout.revision)
     counters = before.reported.host.counters
     if counters is None or not _are_of_what_runs(counters, before, before.contact.last_seen_at):
         return watch
-    return _waited(watch, counters, counters.seconds)
+    return replace(_waited(watch, counters), counted_at=before.contact.last_seen_at)
 
 
 def _are_of_what_runs(counters: HostCounters, instance: Instance, at: datetime) -> bool:
@@ -136,12 +153,11 @@ def _are_of_what_runs(counters: HostCounters, instance: Instance, at: datetime) 
     )
 
 
-def _waited(watch: Watch, counters: HostCounters | None, seconds: int) -> Watch:
-    if counters is None and watch.before is None:
+def _waited(watch: Watch, counters: HostCounters) -> Watch:
+    if counters.seconds > _MOST_SECONDS:
+        # As after a night without the service: an average of that says little of now.
         return watch
-    sums = watch.before or Sums()
-    sums = sums if counters is None else sums.plus(counters)
-    seconds = watch.before_seconds + min(seconds, _MOST_SECONDS)
+    sums, seconds = (watch.before or Sums()).plus(counters), watch.before_seconds + counters.seconds
     if seconds > _BEFORE_SECONDS:
         sums, seconds = sums.halved(), seconds // 2
     return replace(watch, before=sums, before_seconds=seconds)

@@ -71,7 +71,7 @@ class Watch:
     `waiting_since` is when it was told to run the new version, or ceased to run it in health; None while it does.
     `applied_at` is when it first did, `exits` how often its collector ended since then. Neither is set before its turn.
     `before` and `since` are None for a host that reported no counters. `before` are those of about `before_seconds`.
-    `taken_back` is whether it was told to run the version and then to go back.
+    `taken_back` is whether it was told to run the version and then to go back, `counted_at` when it last told counters.
     """
 
     rollout_id: str
@@ -83,6 +83,7 @@ class Watch:
     since: Sums | None = None
     exits: int = 0
     taken_back: bool = False
+    counted_at: datetime | None = None
 
     @property
     def is_due(self) -> bool:
