@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from functools import partial
 
 import pytest
+from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
 from headgate import checker
@@ -26,7 +27,10 @@ _NEW_ID = re.compile(r"\b([a-z]{3})_[0-9a-hjkmnp-tv-z]{26}")
 _LONGEST_NAMED = 1000
 
 # A change is judged by the same examples as the change before it; `make trust` looks for others.
-hypothesis_settings.register_profile("sized", derandomize=not sizes.FULL)
+# No example fails for the time it takes.
+hypothesis_settings.register_profile(
+    "sized", derandomize=not sizes.FULL, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 hypothesis_settings.load_profile("sized")
 
 

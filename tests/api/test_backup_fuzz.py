@@ -103,7 +103,7 @@ def test_an_archive_that_is_changed_at_random_reaches_nothing_of_others(
         if name in entry.get("item", {})
     }
 
-    @settings(max_examples=sizes.ARCHIVES, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+    @settings(max_examples=sizes.ARCHIVES, suppress_health_check=list(HealthCheck), derandomize=True)
     @given(st.data())
     def try_one(data: st.DataObject) -> None:
         forged = copy.deepcopy(light)

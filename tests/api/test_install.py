@@ -266,7 +266,7 @@ def test_an_unsafe_mount_is_left_out_without_an_error(path: str, kept: bool) -> 
         assert mounted == ([f"{mount.host_path}:{mount.mount_path}"] if kept else []) + ["/x:/y"]
 
 
-@limits(max_examples=60, deadline=None)
+@limits(max_examples=60)
 @given(ANY, ANY, ANY, ANY, ANY, ENV, st.lists(st.builds(VolumeMount, ANY, ANY), max_size=3))
 def test_a_shell_reads_every_docker_word_as_it_was_meant(
     endpoint: str, deployment_id: str, token: str, name: str, image: str, env: dict[str, str], mounts: list[VolumeMount]
@@ -329,7 +329,7 @@ def test_the_image_is_the_operators_choice(ann: Member, monkeypatch: pytest.Monk
     assert words(install(ann, fleet_id, "docker").json()["command"])[-1] == "registry.example:5000/team/supervisor:7"
 
 
-@limits(max_examples=60, deadline=None)
+@limits(max_examples=60)
 @given(ANY, ANY, ANY, ANY, ANY, ENV, st.sampled_from(["amd64", "arm64"]), st.booleans())
 def test_a_shell_reads_every_linux_word_as_it_was_meant(
     tmp_path_factory: pytest.TempPathFactory,
@@ -383,7 +383,7 @@ def test_a_line_whose_link_does_not_answer_fails() -> None:
         assert done.stdout == b""
 
 
-@limits(max_examples=60, deadline=None)
+@limits(max_examples=60)
 @given(ANY, ANY, ANY, ANY, ENV)
 def test_a_shell_reads_every_kubernetes_word_as_it_was_meant(
     tmp_path_factory: pytest.TempPathFactory, chart: str, values: str, namespace: str, token: str, env: dict[str, str]

@@ -253,7 +253,7 @@ MESSAGES = st.builds(
 )
 
 
-@examples(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(max_examples=120, suppress_health_check=list(HealthCheck))
 @given(message=MESSAGES, flips=st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 255)), max_size=3))
 def test_no_bytes_bring_the_service_down(
     fleet: Fleet, message: wire.AgentToServer, flips: list[tuple[int, int]]
@@ -266,7 +266,7 @@ def test_no_bytes_bring_the_service_down(
     assert fleet.post(bytes(body)).status_code in (200, 400)
 
 
-@examples(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(max_examples=30, suppress_health_check=list(HealthCheck))
 @given(messages=st.lists(MESSAGES, min_size=1, max_size=6))
 def test_no_sequence_of_messages_breaks_an_instance_or_its_count(
     fleet: Fleet, messages: list[wire.AgentToServer]

@@ -28,7 +28,7 @@ from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, now
 __all__ = ["ann", "fleet", "now"]
 
 BEGIN = 1_764_000_000
-SOME = settings(max_examples=sizes.either(12, 300), deadline=None, suppress_health_check=[*HealthCheck])
+SOME = settings(max_examples=sizes.either(12, 300), suppress_health_check=[*HealthCheck])
 Records = list[dict[str, Any]]
 
 LIFE = st.lists(

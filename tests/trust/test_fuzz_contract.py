@@ -242,7 +242,6 @@ def test_every_answer_is_as_described(kind: str, world: World, subtests: pytest.
         @limits(
             max_examples=max(2, math.ceil(sizes.REQUESTS / (len(CREDENTIALS) * len(tried)))),
             database=None,
-            deadline=None,
             suppress_health_check=list(HealthCheck),
             phases=[Phase.generate],
         )

@@ -147,7 +147,6 @@ def requests(text: str) -> list[tuple[str, dict[str, object]]]:
 @limits(
     max_examples=sizes.TEXTS,
     database=None,
-    deadline=None,
     derandomize=True,
     suppress_health_check=list(HealthCheck),
     phases=[Phase.explicit, Phase.generate],

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from headgate.deployments.model import Deployment
@@ -185,7 +185,7 @@ ACTS: Final = st.one_of(
 # The good one is assigned once more, or after another one, and a failing one before its host reports.
 @example([("assign", 1), ("assign", 2), ("roll out", 1), ("take back", None)])
 @example([("assign", 2), ("assign", 1), ("assign", 2), ("roll out", 1), ("assign", 2)])
-@settings(max_examples=either(150, 5_000), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=either(150, 5_000))
 def test_a_host_ends_on_a_version_that_works_whatever_happened(acts: list[Act]) -> None:
     world = World.new()
     world.assign(1)

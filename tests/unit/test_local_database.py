@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headgate_local.database import NAME, DamagedFile, Database, DatabaseChange
@@ -52,7 +52,7 @@ def test_an_empty_folder_holds_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.sized
-@settings(max_examples=sizes.either(20, 60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=sizes.either(20, 60))
 @given(st.lists(writes | st.just("reopen"), max_size=25))
 def test_every_write_is_read_back(
     tmp_path_factory: pytest.TempPathFactory, steps: list[list[DatabaseChange] | str]

@@ -90,7 +90,7 @@ _STEPS: Final = st.lists(
     min_size=1,
     max_size=12,
 )
-_courses = settings(max_examples=either(30, 3_000), deadline=None)
+_courses = settings(max_examples=either(30, 3_000))
 
 
 def course(steps: list[Step]) -> list[tuple[Decision, Deployment, datetime, Step]]:

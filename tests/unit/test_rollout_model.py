@@ -11,7 +11,7 @@ from random import Random
 from typing import get_args
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
@@ -195,8 +195,6 @@ TestRollouts = Rollouts.TestCase
 TestRollouts.settings = settings(
     max_examples=ROLLOUTS,
     stateful_step_count=30,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
     # What fails is printed step by step; making it shorter takes many minutes.
     phases=[Phase.reuse, Phase.generate],
 )

@@ -33,7 +33,6 @@ def _name(stored: Stored[Any]) -> str:
 @pytest.mark.parametrize("stored", _declared(), ids=_name)
 @settings(
     max_examples=sizes.either(6, 200),
-    deadline=None,
     phases=[Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
