@@ -75,7 +75,7 @@ def plain(request: pytest.FixtureRequest) -> PlainCommand:
 
 
 def said_by(child: Child, yaml: str, env: dict[str, str]) -> str:
-    return str(child.ask("validate", {"yaml": yaml, "env": env}, 30))
+    return str(child.ask("validate", {"yaml": yaml, "env": env}, 120))
 
 
 def test_no_text_has_the_check_process_execute_a_program(child: Child) -> None:
@@ -130,7 +130,7 @@ def test_memory_and_time_zones_are_known_without_files(
 ) -> None:
     text = PERCENTAGES_AND_ZONES.replace("LOCATION", location)
 
-    assert child.ask("validate", {"yaml": text, "env": {}}, 30)["valid"] is valid
+    assert child.ask("validate", {"yaml": text, "env": {}}, 120)["valid"] is valid
     assert plain.validate(binary, text, {}).valid is valid
 
 

@@ -138,9 +138,9 @@ def test_a_version_that_was_busy_with_the_other_question_is_asked_again(
 
 @pytest.fixture
 def hanging(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
-    """A check may take half a second; what hangs in a test goes on when the event is set, at the end."""
-    monkeypatch.setattr(upgrades, "_SECONDS", 0.3)
-    monkeypatch.setattr(upgrades, "_LAST_SECONDS", 0.2)
+    """A check may take a second and a half; what hangs in a test goes on when the event is set, at the end."""
+    monkeypatch.setattr(upgrades, "_SECONDS", 1.0)
+    monkeypatch.setattr(upgrades, "_LAST_SECONDS", 0.5)
     goes_on = threading.Event()
     yield goes_on
     goes_on.set()
@@ -170,7 +170,7 @@ def test_a_version_that_hangs_is_an_outage_in_time(
 def test_no_question_is_asked_after_the_time(collectors: Collectors, hanging: threading.Event) -> None:
     def wait(version: str) -> None:
         if version == NEW:
-            hanging.wait(0.35)
+            hanging.wait(1.05)
 
     collectors.before = wait
     with pytest.raises(NotChecked, match=rf"^Collector {NEW} could not be asked: the check took too long"):

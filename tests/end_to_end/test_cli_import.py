@@ -83,7 +83,7 @@ def typed(cli: Cli, *words: str, answers: str) -> tuple[str, str]:
         command, cwd=cli.folder, stdin=theirs, stderr=theirs, stdout=subprocess.PIPE, text=True, env=environment
     ) as process:
         try:
-            printed, _ = process.communicate(timeout=60)
+            printed, _ = process.communicate(timeout=300)
         finally:
             process.kill()
     os.set_blocking(ours, False)

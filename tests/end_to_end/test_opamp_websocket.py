@@ -14,7 +14,7 @@ pytestmark = pytest.mark.end_to_end
 
 
 def _answer(connection: ClientConnection) -> bytes:
-    frame = connection.recv(timeout=20)
+    frame = connection.recv(timeout=120)
     assert isinstance(frame, bytes)
     return frame[1:]
 

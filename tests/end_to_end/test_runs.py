@@ -304,7 +304,7 @@ def test_output_without_end_is_stopped(client: httpx.Client) -> None:
     processors = f"{{transform: {{log_statements: [{doubled}]}}}}"
     lines = "x\n" * 20_000
     ended = run_support.run(
-        client, request(yaml=configuration(processors, "[transform]"), sample=lines, duration_seconds=10)
+        client, request(yaml=configuration(processors, "[transform]"), sample=lines, duration_seconds=60)
     )
 
     assert ended["status"] == "Error"
@@ -314,7 +314,9 @@ def test_output_without_end_is_stopped(client: httpx.Client) -> None:
 def test_memory_without_end_is_stopped(client: httpx.Client) -> None:
     doubled = "'set(log.body, Concat([log.body, log.body], \"\"))', " * 24
     processors = f"{{transform: {{log_statements: [{doubled}]}}}}"
-    ended = run_support.run(client, request(yaml=configuration(processors, "[transform]"), sample="x" * 5_000))
+    ended = run_support.run(
+        client, request(yaml=configuration(processors, "[transform]"), sample="x" * 5_000, duration_seconds=60)
+    )
 
     assert ended["status"] == "Error"
     assert "used up its 1024 MB of memory" in ended["stderr"].splitlines()[0]

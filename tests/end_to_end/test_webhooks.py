@@ -14,7 +14,7 @@ from tests.support.local_service import LocalService
 
 pytestmark = pytest.mark.end_to_end
 
-PATIENCE_SECONDS = 90
+PATIENCE_SECONDS = 300
 
 
 @pytest.fixture

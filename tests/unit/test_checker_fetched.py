@@ -388,7 +388,7 @@ def test_a_collector_without_a_name_starts_by_every_means(
         binary = collectors.binary(SAYS)
         process = spawn([str(binary), "validate", "--config", "x"], env={}, data_bytes=1 << 29, files={}, means=means)
         try:
-            process.popen.wait(10)
+            process.popen.wait(120)
         finally:
             process.end()
             process.clean_up()

@@ -36,7 +36,7 @@ def test_a_program_that_is_started_while_the_service_begins_to_serve_can_be_ende
         def run(self, **_: object) -> None:
             with subprocess.Popen(["sleep", "60"]) as program:
                 program.terminate()
-                ended.append(program.wait(timeout=10))
+                ended.append(program.wait(timeout=60))
 
     monkeypatch.setattr(service, "_Server", Beginning)
     with socket.socket() as listener:
