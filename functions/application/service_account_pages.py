@@ -17,11 +17,11 @@ from headgate.http.parameters import ServiceAccountId
 from headgate.identity import members
 from headgate.identity import service as identity
 from headgate.identity.model import OwnerNotFound, ServiceAccount, Token
-from web.commands import command
+from web.commands import command, form
 from web.forms import model_of
 from web.html import NOTHING, Html, html
 from web.layout import options, redirect
-from web.pages import Form, Here, MemberPage, page_router
+from web.pages import Here, MemberPage, page_router
 from web.parts import action, confirmed, link, moment, nothing_yet, tag
 from web.table import END, Cell, Column, View, Viewed, in_order, listing, read, table
 
@@ -152,33 +152,32 @@ command(router, f"{_ONE}/delete", api.delete_service_account, "/service-accounts
 command(router, f"{_ONE}/tokens/{{token_id}}/delete", api.delete_token, "/service-accounts/{service_account_id}")
 
 
-@router.post(f"{_ONE}/add")
-def add_service_account(here: Here, service_account_id: ServiceAccountId, form: Form) -> Response:
-    members.add_service_account(here.caller, service_account_id)
-    return redirect(f"{here.home}/service-accounts/{service_account_id}")
+@form(router, f"{_ONE}/add")
+def add_service_account(posted: MemberPage, service_account_id: ServiceAccountId) -> Response:
+    members.add_service_account(posted.caller, service_account_id)
+    return redirect(f"{posted.home}/service-accounts/{service_account_id}")
 
 
-@router.post(f"{_ONE}/tokens")
-def create_token(here: Here, service_account_id: ServiceAccountId, form: Form) -> Response:
-    days = form.get("days", "")
+@form(router, f"{_ONE}/tokens", refused=show_service_account)
+def create_token(posted: MemberPage, service_account_id: ServiceAccountId) -> Response:
+    typed = posted.form
+    days = typed.get("days", "")
     if days not in dict(_LIFETIMES):
         raise errors.Invalid("Choose from the list when the token expires")
     # Read before the token is created: once it exists, no error may prevent its value from being shown.
-    shown, view = _read(here.caller, service_account_id), View(f"{here.home}/service-accounts/{service_account_id}")
-    try:
-        body = model_of(CreateToken, {"name": form.get("name", ""), "write_access": form.get("write_access") == "yes"})
-        token, value = identity.create_token(
-            here.caller.organization_id,
-            service_account_id,
-            name=body.name,
-            access=body.access,
-            expires_at=clock.now() + timedelta(days=int(days)) if days else None,
-            owner=form.get("owner", "").strip() or None,
-            by=here.caller,
-        )
-    except errors.Invalid as error:
-        return _page_of(replace(here, form=form, refused=error), shown, view)
-    return _page_of(here, replace(shown, tokens=[*shown.tokens, token]), view, html(_VALUE, value=value))
+    shown, view = _read(posted.caller, service_account_id), View(f"{posted.home}/service-accounts/{service_account_id}")
+    body = model_of(CreateToken, {"name": typed.get("name", ""), "write_access": typed.get("write_access") == "yes"})
+    token, value = identity.create_token(
+        posted.caller.organization_id,
+        service_account_id,
+        name=body.name,
+        access=body.access,
+        expires_at=clock.now() + timedelta(days=int(days)) if days else None,
+        owner=typed.get("owner", "").strip() or None,
+        by=posted.caller,
+    )
+    created = replace(shown, tokens=[*shown.tokens, token])
+    return _page_of(replace(posted, form={}), created, view, html(_VALUE, value=value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +216,8 @@ def _page_of(here: MemberPage, shown: _Account, view: View, value: Html = NOTHIN
         tokens=table(_TOKEN_COLUMNS, rows, view=view) if rows else nothing_yet(_TOKENS_FOR, _NONE_YET),
         delete=confirmed(f"{path}/delete", csrf, "Delete service account", "This cannot be undone."),
     )
-    return here.page("service-accounts", account.name, content, problem=fields.problem(here.refused, ""))
+    problem, outcome = fields.problem(here.refused, ""), path if value else ""
+    return here.page("service-accounts", account.name, content, problem=problem, outcome=outcome)
 
 
 def _token_row(csrf: Html, path: str, token: Token) -> Sequence[Cell]:

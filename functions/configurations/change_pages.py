@@ -110,7 +110,8 @@ def _change(here: MemberPage, form: Mapping[str, str], chosen: Mapping[str, str]
         table=table(("Configuration", outcome, "Tests" if saves else ""), rows),
         form=below,
     )
-    return here.page("configurations", title, content, script="change" if drafts else "")
+    remains = _path(caller) if drafts else ""
+    return here.page("configurations", title, content, script="change" if drafts else "", outcome=remains)
 
 
 def _publish(here: MemberPage, form: Mapping[str, str], chosen: Mapping[str, str]) -> Response:
@@ -146,7 +147,8 @@ def _publish(here: MemberPage, form: Mapping[str, str], chosen: Mapping[str, str
         table=table(("Configuration", "Outcome", "Tests"), rows),
         form=_publishing(caller, here.csrf, chosen, form) if reasons else NOTHING,
     )
-    return here.page("configurations", title, content, script="change" if reasons else "")
+    remains = "" if reasons else _path(caller)
+    return here.page("configurations", title, content, script="change" if reasons else "", outcome=remains)
 
 
 def _saving(caller: Caller, csrf: Html, changes: Sequence[TextChange], form: Mapping[str, str]) -> Html:

@@ -10,9 +10,10 @@ from headgate.identity import checks
 from headgate.policies import service as policies
 from headgate.policies.service import OrganizationPolicies
 from headgate_engine.policies.model import Policy, PolicyChoices, PolicyRule, Requirement, Setting
+from web.commands import form
 from web.html import NOTHING, Html, html, joined
 from web.layout import options, redirect
-from web.pages import Form, Here, page_router
+from web.pages import Here, MemberPage, page_router
 from web.parts import Fields, empty, hidden, moment, tag
 from web.table import Cell, Column, Columns, Viewed, in_order, table
 
@@ -65,21 +66,21 @@ _RULE: Final = """\
 
 @router.get("/organizations/{organization_id}/policies")
 def show_policies(here: Here, view: Viewed) -> Response:
-    """The policies; after a refusal, as they are saved."""
+    """The policies; after a refusal, as they were chosen, unless somebody else has saved others meanwhile."""
     known = policies.get(here.caller)
-    stored, required = known.stored, known.stored.settings.publish_requires
-    columns = _columns(stored.settings)
-    rows = [
-        _row(policy, stored.settings, editable=here.caller.is_admin)
-        for policy in in_order(view, known.built_in, columns)
-    ]
+    stored = known.stored
+    changed = isinstance(here.refused, errors.PreconditionFailed)
+    typed = {} if changed else here.form
+    settings = _settings(known, typed) if typed else stored.settings
+    required, columns = settings.publish_requires, _columns(settings)
+    rows = [_row(policy, settings, editable=here.caller.is_admin) for policy in in_order(view, known.built_in, columns)]
     built_in = table(columns, rows, view=view)
     if here.caller.is_admin:
         built_in = html(
             _FORM,
             path=f"{here.home}/policies",
             csrf=here.csrf,
-            etag=hidden("etag", stored.etag),
+            etag=hidden("etag", typed.get("etag", stored.etag)),
             table=built_in,
             requirements=[
                 Fields({f"requires.{name}": "yes" for name in required}).check(f"requires.{name}", label)
@@ -93,7 +94,9 @@ def show_policies(here: Here, view: Viewed) -> Response:
             if stored.updated_at and stored.updated_by
             else "All of them are advice."
         ),
-        publishing=[html("<p>{tag}</p>", tag=tag(_REQUIREMENTS[name][1], "bad")) for name in required],
+        publishing=[
+            html("<p>{tag}</p>", tag=tag(_REQUIREMENTS[name][1], "bad")) for name in stored.settings.publish_requires
+        ],
         built_in=built_in,
         rules=(
             html('<ul class="plain">{rows}</ul>', rows=joined(map(_rule, stored.settings.rules)))
@@ -101,24 +104,25 @@ def show_policies(here: Here, view: Viewed) -> Response:
             else empty("There are none.")
         ),
     )
-    changed = isinstance(here.refused, errors.PreconditionFailed)
     return here.page("policies", "Policies", content, problem=_CHANGED if changed else None)
 
 
-@router.post("/organizations/{organization_id}/policies")
-def save_policies(here: Here, form: Form) -> Response:
+@form(
+    router,
+    "/organizations/{organization_id}/policies",
+    refused=show_policies,
+    refusals=(errors.PreconditionFailed, errors.Invalid),
+)
+def save_policies(posted: MemberPage) -> Response:
     """Saves the severities and what publishing requires; rules stay as they are."""
-    here.caller.require_admin()
-    settings = _settings(policies.get(here.caller), form)
-    try:
-        with checks.under_way(here.caller):
-            policies.change(here.caller, settings, frozenset((form.get("etag", ""),)))
-    except (errors.PreconditionFailed, errors.Invalid) as error:
-        return here.again(show_policies, error)
-    return redirect(f"{here.home}/policies")
+    posted.caller.require_admin()
+    settings = _settings(policies.get(posted.caller), posted.form)
+    with checks.under_way(posted.caller):
+        policies.change(posted.caller, settings, frozenset((posted.form.get("etag", ""),)))
+    return redirect(f"{posted.home}/policies")
 
 
-def _settings(known: OrganizationPolicies, form: dict[str, str]) -> PolicyChoices:
+def _settings(known: OrganizationPolicies, form: Mapping[str, str]) -> PolicyChoices:
     """The settings that the form makes of the stored ones. What is as by default is not stored."""
     stored = known.stored.settings
     severities: dict[str, Setting] = {}

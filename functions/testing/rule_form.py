@@ -1,5 +1,6 @@
 """The form of a rule: its fields with their errors, and the rule that it describes."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Self, get_args
 
@@ -35,7 +36,7 @@ class RuleForm:
     typed: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, form: dict[str, str]) -> Self:
+    def of(cls, form: Mapping[str, str]) -> Self:
         return cls({name: form.get(name, "") for name in _FIELDS})
 
     @classmethod

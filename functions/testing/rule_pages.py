@@ -1,6 +1,5 @@
 """The pages of a version: its pipelines and YAML, and the validation rules of each pipeline."""
 
-from dataclasses import replace
 from typing import Final
 from urllib.parse import quote
 
@@ -20,10 +19,10 @@ from headgate.runs.suites import service as suites
 from headgate_engine.rules.model import Rule
 from testing import tests_card, version_tests
 from testing.rule_form import RuleForm
-from web.commands import command
+from web.commands import command, form
 from web.html import NOTHING, Html, html
 from web.layout import redirect
-from web.pages import Form, Here, MemberPage, page_router, with_retry_after
+from web.pages import Here, MemberPage, page_router
 from web.parts import action, empty, hidden, home, link, moment, nothing_yet, tag
 from web.table import table
 from web.workspace import heading, path_of
@@ -144,31 +143,38 @@ def show_rules(
         raise errors.NotFound("This version has no such pipeline")
     added_here = (stored for stored in (saved.rules if saved else ()) if not stored.api_owned)
     edited = next((stored for stored in added_here if stored.id == rule), None)
-    form = RuleForm.of_rule(edited.rule) if edited else RuleForm()
-    return _rules_page(here, configuration, version, pipeline, saved, form, edited.id if edited else "")
+    shown = RuleForm.of_rule(edited.rule) if edited else RuleForm()
+    return _rules_page(here, configuration, version, pipeline, saved, shown, edited.id if edited else "")
 
 
-@router.post("/organizations/{organization_id}/configurations/{configuration_id}/versions/{n}/rules")
-def change_rules(here: Here, configuration_id: ConfigurationId, n: VersionNumber, form: Form) -> Response:
+def _typed_rules(here: MemberPage, configuration_id: ConfigurationId, n: VersionNumber) -> Response:
+    """The rules after a refusal, with the rule as typed."""
+    configuration, version = configurations.snapshot(here.caller, configuration_id, n)
+    saved = rules.saved_for(configuration_id, n, here.form.get("pipeline", ""))
+    removed = here.form.get("do") == "remove"
+    typed, rule_id = (RuleForm(), "") if removed else (RuleForm.of(here.form), here.form.get("rule", ""))
+    return _rules_page(here, configuration, version, here.form.get("pipeline", ""), saved, typed, rule_id)
+
+
+@form(
+    router,
+    "/organizations/{organization_id}/configurations/{configuration_id}/versions/{n}/rules",
+    refused=_typed_rules,
+    refusals=(errors.Invalid, errors.Conflict, errors.Unavailable, errors.TooManyRequests),
+)
+def change_rules(posted: MemberPage, configuration_id: ConfigurationId, n: VersionNumber) -> Response:
     """Add, edit or remove a rule. If it cannot be saved, the form shows what was typed and why."""
-    caller, pipeline, rule_id = here.caller, form.get("pipeline", ""), form.get("rule", "")
-    back = redirect(_rules_path(caller, configuration_id, n, pipeline))
-    if form.get("do") == "remove":
+    caller, pipeline, rule_id = posted.caller, posted.form.get("pipeline", ""), posted.form.get("rule", "")
+    if posted.form.get("do") == "remove":
         by_hand.remove(caller, configuration_id, n, pipeline, rule_id)
-        return back
-    typed = RuleForm.of(form)
-    try:
-        rule = typed.rule(by_hand.signal_of(pipeline))
+    else:
+        rule = RuleForm.of(posted.form).rule(by_hand.signal_of(pipeline))
         with checks.under_way(caller):
             if rule_id:
                 by_hand.edit(caller, configuration_id, n, pipeline, rule_id, rule)
             else:
                 by_hand.add(caller, configuration_id, n, pipeline, rule)
-    except (errors.Invalid, errors.Conflict, errors.Unavailable, errors.TooManyRequests) as error:
-        configuration, version = configurations.snapshot(caller, configuration_id, n)
-        saved, refused = rules.saved_for(configuration_id, n, pipeline), replace(here, refused=error)
-        return with_retry_after(_rules_page(refused, configuration, version, pipeline, saved, typed, rule_id), error)
-    return back
+    return redirect(_rules_path(caller, configuration_id, n, pipeline))
 
 
 def _rules_page(

@@ -7,11 +7,11 @@ which page shows a refusal, and which page comes after the change.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from string import Formatter
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 from fastapi import APIRouter, Request, Response
 
@@ -35,7 +35,12 @@ Body: TypeAlias = Callable[[MemberPage], Mapping[str, object] | None]
 """Returns the operation's body, or None if the form changes nothing. Raises Invalid, naming the fields."""
 Page: TypeAlias = Callable[..., Response]
 """The route that shows the page with the form."""
+Act = TypeVar("Act", bound=Callable[..., Response])
 _REFUSALS: Final = (errors.Invalid, errors.Conflict)
+_POSTED, *_TAKEN = (
+    inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind)
+    for name, kind in (("posted", MemberPage), ("here", Here), ("sent", FormAsSent))
+)
 
 
 def command(
@@ -59,32 +64,52 @@ def command(
     parameters = inspect.signature(operation, eval_str=True).parameters
     places = {name for _, name, _, _ in Formatter().parse(path) if name}
 
-    def post(here: Here, sent: FormAsSent, **ids: Any) -> Response:
-        posted = replace(here, form=sent.form, ids=ids)
-        values = ids | {name: sent.form.get(field, "") for name, field in arguments.items()}
-        try:
-            if sent.refused:
-                raise sent.refused
-            result = carry_out(here.request, operation, here.caller, values, lambda: body(posted) if body else {})
-        except errors.HeadgateError as error:
-            of_a_field = isinstance(error, errors.NotFound) and error.field
-            if refused is None or not (of_a_field or isinstance(error, (*refusals, ForeignForm))):
-                raise
-            return posted.again(refused, error)
+    def act(posted: MemberPage, **ids: Any) -> Response:
+        values = ids | {name: posted.form.get(field, "") for name, field in arguments.items()}
+        result = carry_out(posted.request, operation, posted.caller, values, lambda: body(posted) if body else {})
         after = then.format(**ids, result=result)
-        return redirect(after if after.startswith("/organizations/") else f"{here.home}{after}")
+        return redirect(after if after.startswith("/organizations/") else f"{posted.home}{after}")
 
-    ours = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind)
-        for name, kind in (("here", Here), ("sent", FormAsSent))
-    ]
-    ids = [
-        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-        for name, parameter in parameters.items()
-        if name in places
-    ]
-    vars(post)["__signature__"] = inspect.Signature([*ours, *ids])
-    router.post(path, name=f"form {path}")(post)
+    ids = [parameter for name, parameter in parameters.items() if name in places]
+    vars(act)["__signature__"] = inspect.Signature([_POSTED, *_by_name(ids)])
+    form(router, path, refused=refused, refusals=refusals)(act)
+
+
+def form(
+    router: APIRouter,
+    path: str,
+    *,
+    refused: Page | None = None,
+    refusals: tuple[type[errors.HeadgateError], ...] = _REFUSALS,
+) -> Callable[[Act], Act]:
+    """Route the form that is posted to `path` to the function, which takes the page as `posted` and ids of the path.
+
+    `refused` is the page that shows what `refusals` lists, as of `command`.
+    """
+
+    def route(act: Act) -> Act:
+        def post(here: Here, sent: FormAsSent, **ids: Any) -> Response:
+            posted = replace(here, form=sent.form, ids=ids)
+            try:
+                if sent.refused:
+                    raise sent.refused
+                return act(posted, **ids)
+            except errors.HeadgateError as error:
+                of_a_field = isinstance(error, errors.NotFound) and error.field
+                if refused is None or not (of_a_field or isinstance(error, (*refusals, ForeignForm))):
+                    raise
+                return posted.again(refused, error)
+
+        _, *ids = inspect.signature(act, eval_str=True).parameters.values()
+        vars(post)["__signature__"] = inspect.Signature([*_TAKEN, *_by_name(ids)])
+        router.post(path, name=f"form {path}")(post)
+        return act
+
+    return route
+
+
+def _by_name(parameters: Iterable[inspect.Parameter]) -> list[inspect.Parameter]:
+    return [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]
 
 
 def carry_out(

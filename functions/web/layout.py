@@ -1,5 +1,6 @@
 """The frame of all pages: head, sidebar, and the headers that protect a browser against attacks."""
 
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -100,8 +101,12 @@ _GROUPS: Final = (
         ),
     ),
 )
+OWN_FIELDS: Final = ("csrf", "form_key")
+"""The fields that every form has beside its own."""
 # What the page's script asks the API with.
 _OF: Final = ' data-person="{person}" data-organization="{organization}" data-csrf="{csrf}"'
+_HIDDEN: Final = """\
+<input type="hidden" name="csrf" value="{csrf}"><input type="hidden" name="form_key" value="{key}">"""
 _SIGN_OUT: Final = """\
 <form method="post" action="/sign-out"><input type="hidden" name="csrf" value="{csrf}">\
 <button class="link" title="Sign out">{icon}<span>Sign out</span></button></form>"""
@@ -165,7 +170,8 @@ def redirect(path: str) -> RedirectResponse:
 
 
 def csrf_field(frame: Frame) -> Html:
-    return html('<input type="hidden" name="csrf" value="{csrf}">', csrf=frame.csrf)
+    """The hidden fields of a form: the token of its visitor, and a key by which it is carried out once."""
+    return html(_HIDDEN, csrf=frame.csrf, key=secrets.token_hex(8))
 
 
 def options(values: Sequence[tuple[str, str]], selected: str) -> Html:

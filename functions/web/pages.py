@@ -22,10 +22,11 @@ from headgate.http.routing import Threaded
 from headgate.http.threads import in_thread
 from headgate.identity import sessions
 from headgate.identity.model import NotAnActiveMember, OrganizationHeaderRequired, Session
+from web import once
 from web.forms import by_field
 from web.html import Html, html
-from web.layout import Frame, csrf_field, page, redirect
-from web.parts import Fields, home
+from web.layout import OWN_FIELDS, Frame, csrf_field, page, redirect
+from web.parts import Fields, hidden, home
 from web.table import View
 from web.visitor import ForeignForm, Visitor, posted, remember, visitor
 
@@ -44,6 +45,12 @@ _NOT_READY: Final = """\
 _NOT_AVAILABLE: Final = """\
 <h1>{title}</h1><div class="notice bad" role="alert" id="waiting">{detail}</div>
 <p class="soft">This page asks again by itself, and shows itself once it can. Without scripts, load it again.</p>"""
+_CARRIED_OUT: Final = """\
+<h1>Done before</h1><p>This form was sent before, and is not carried out a second time. A secret that it showed was
+shown once, and cannot be shown again.</p><p><a class="button" href="{path}">See what it did</a></p>"""
+_SEND_AGAIN: Final = """\
+<h1>Send the form again</h1><pre tabindex="0" aria-label="What it says">{shown}</pre>
+<form method="post" action="{path}">{csrf}{fields}<button>Send it again</button></form>"""
 _ORGANIZATION: Final = re.compile(r"/organizations/(org_[0-9a-z]+)(?:/|$)")
 _ADDRESSES: Final[dict[Callable[..., object], str]] = {}
 _SITE: Final = re.compile(r"\Ahttps?://[^/?#]*")
@@ -84,7 +91,9 @@ class PageRoute(Threaded):
             try:
                 who = await in_thread(visitor, request)
                 request.state.visitor = who
-                return remember(await handle(request), who)
+                return remember(await once.carry_out(request, who, handle), who)
+            except once.CarriedOut as before:
+                return _carried_out(request, before)
             except SignInNeeded as error:
                 return redirect(f"/sign-in?next={quote(error.after, safe='/')}{'&notice=ended' if error.lost else ''}")
             except (NotAnActiveMember, OrganizationHeaderRequired, RequestValidationError):
@@ -139,7 +148,7 @@ FormAsSent = Annotated[SentForm, Depends(_sent)]
 
 async def _form(sent: FormAsSent) -> dict[str, str]:
     if sent.refused:
-        raise ForeignForm
+        raise sent.refused
     return sent.form
 
 
@@ -205,12 +214,19 @@ class MemberPage:
         script: str = "",
         wide: bool = False,
         status: int = 200,
+        outcome: str = "",
     ) -> Response:
-        """The page; after a refusal, with its status, and its reason at the top unless there is another `problem`."""
+        """The page; after a refusal, with its status, and its reason at the top unless there is another `problem`.
+
+        If it shows the outcome of a change itself, `outcome` is the path that shows what remains of it.
+        """
         if self.refused is not None:
             status, problem = statuses.status_of(self.refused), self.refused.detail if problem is None else problem
         around = frame(self.who, self.caller, tab)
-        return page(around, title, content, problem=problem or "", status=status, script=script, wide=wide)
+        answer = page(around, title, content, problem=problem or "", status=status, script=script, wide=wide)
+        if outcome:
+            answer.headers[once.SHOWN_AT] = outcome
+        return answer
 
     def again(self, page: Callable[..., Response], refused: errors.HeadgateError) -> Response:
         """The page that has the form, with the refusal; a list on it begins anew."""
@@ -276,6 +292,11 @@ def frame(who: Visitor, caller: Caller | None = None, tab: str = "") -> Frame:
     return Frame(who.csrf, who.session.user.id if who.session else "", who.email, caller, tab, who.look)
 
 
+def _carried_out(request: Request, before: once.CarriedOut) -> Response:
+    path = before.path or own_path_or_root(_SITE.sub("", request.headers.get("referer", "/")))
+    return page(_lost_frame(request), "Done before", html(_CARRIED_OUT, path=path))
+
+
 def _problem_frame(request: Request, who: Visitor | None) -> Frame:
     """The frame of an error's page: with the organization, if the request came as far as that."""
     if who is None:
@@ -297,10 +318,25 @@ def _lost_frame(request: Request) -> Frame:
 
 def _refusal(request: Request, shown: Frame, error: errors.HeadgateError) -> Response:
     status = statuses.status_of(error)
+    if isinstance(error, ForeignForm) and error.form:
+        return _send_again(request, shown, error, error.form)
     waiting = errors.not_ready(error)
     if not shown.csrf or waiting is None or not waiting.may_pass:
         return _problem(shown, status, error.detail, heals=status in (502, 503) and request.method == "GET")
     return page(shown, "Not ready yet", html(_NOT_READY, detail=error.detail), status=status, script="live")
+
+
+def _send_again(request: Request, shown: Frame, refused: ForeignForm, form: Mapping[str, str]) -> Response:
+    """The fields of a form of an earlier session, to be sent in this one."""
+    typed = {name: value for name, value in form.items() if name not in OWN_FIELDS}
+    content = html(
+        _SEND_AGAIN,
+        shown="\n".join(f"{name}: {value}" for name, value in typed.items()),
+        path=request.url.path,
+        csrf=csrf_field(shown),
+        fields=[hidden(name, value) for name, value in typed.items()],
+    )
+    return page(shown, "Send the form again", content, problem=refused.detail, status=403)
 
 
 def _problem(shown: Frame, status: int, detail: str, *, heals: bool = False) -> Response:

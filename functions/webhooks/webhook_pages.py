@@ -1,7 +1,6 @@
 """The pages of webhooks: the list with a form for a new one, and one webhook with its deliveries."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -17,10 +16,10 @@ from headgate.http.wire import ids_in_body
 from headgate.webhooks import service as webhooks
 from headgate.webhooks.addresses import MAX_URL
 from headgate.webhooks.model import Attempt, Delivery, DeliveryStatus, Webhook
-from web.commands import command
+from web.commands import command, form
 from web.forms import by_field, filled, model_of
 from web.html import NOTHING, Html, html, separated
-from web.pages import Form, Here, MemberPage, page_router
+from web.pages import Here, MemberPage, page_router
 from web.parts import (
     ENTRIES,
     Fields,
@@ -146,18 +145,16 @@ def list_webhooks(here: Here, view: Viewed) -> Response:
     return here.page("webhooks", "Webhooks", content, problem=_told(here.refused))
 
 
-@router.post(_LIST_PATH)
-def create_webhook(here: Here, form: Form) -> Response:
-    chosen: dict[str, object] = {name: form.get(name, "") for name in ("name", "url", "format")}
-    chosen |= {"routing_key": form.get("routing_key") or None, "types": _types(form), "fleet_ids": _fleet_ids(form)}
+@form(router, _LIST_PATH, refused=list_webhooks, refusals=(errors.Invalid, errors.Conflict, FleetNotFound))
+def create_webhook(posted: MemberPage) -> Response:
+    typed = posted.form
+    chosen: dict[str, object] = {name: typed.get(name, "") for name in ("name", "url", "format")}
+    chosen |= {"routing_key": typed.get("routing_key") or None, "types": _types(typed), "fleet_ids": _fleet_ids(typed)}
     # Read before the change, so that a fault leaves nothing saved whose secret nobody saw.
-    labels = _labels(here.caller)
-    try:
-        with ids_in_body(fleet_ids=FleetNotFound):
-            webhook, secret = webhooks.create(here.caller, model_of(NewWebhook, chosen).settings())
-    except (errors.Invalid, errors.Conflict, FleetNotFound) as error:
-        return replace(here, form=form).again(list_webhooks, error)
-    return _one(here, webhook, Listed([]), labels, View(f"{here.home}/webhooks/{webhook.id}"), secret)
+    labels = _labels(posted.caller)
+    with ids_in_body(fleet_ids=FleetNotFound):
+        webhook, secret = webhooks.create(posted.caller, model_of(NewWebhook, chosen).settings())
+    return _one(posted, webhook, Listed([]), labels, View(f"{posted.home}/webhooks/{webhook.id}"), secret)
 
 
 @router.get(_PATH)
@@ -203,13 +200,13 @@ command(router, f"{_PATH}/delete", api.delete_webhook, "/webhooks")
 command(router, f"{_PATH}/deliveries/{{delivery_id}}/resend", api.resend_webhook_delivery, _THIS)
 
 
-@router.post(f"{_PATH}/secret")
-def renew_secret(here: Here, webhook_id: WebhookId, form: Form) -> Response:
-    view = View(f"{here.home}/webhooks/{webhook_id}")
+@form(router, f"{_PATH}/secret")
+def renew_secret(posted: MemberPage, webhook_id: WebhookId) -> Response:
+    view = View(f"{posted.home}/webhooks/{webhook_id}")
     # Read before the change, so that a fault leaves nothing changed whose secret nobody saw.
-    listed, labels = _deliveries(here.caller, webhook_id, view), _labels(here.caller)
-    webhook, secret = webhooks.renew_secret(here.caller, webhook_id)
-    return _one(here, webhook, listed, labels, view, secret)
+    listed, labels = _deliveries(posted.caller, webhook_id, view), _labels(posted.caller)
+    webhook, secret = webhooks.renew_secret(posted.caller, webhook_id)
+    return _one(posted, webhook, listed, labels, view, secret)
 
 
 def _types(form: Mapping[str, str]) -> list[str]:
@@ -268,7 +265,8 @@ def _one(
         delete=confirmed(f"{own}/delete", csrf, "Delete", "Deliveries that wait are not sent."),
         deliveries=listing(view, listed, _DELIVERIES, rows, "delivery", nothing_yet(_DELIVERIES_FOR, _FIRST_DELIVERY)),
     )
-    return here.page("webhooks", webhook.name, content, script="live", problem=_told(here.refused))
+    outcome = own if secret else ""
+    return here.page("webhooks", webhook.name, content, script="live", problem=_told(here.refused), outcome=outcome)
 
 
 def _told(refused: errors.HeadgateError | None) -> str:

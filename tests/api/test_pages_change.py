@@ -25,6 +25,7 @@ from tests.support import configurations as cfg
 from tests.support.in_process import TestClient
 from tests.support.members import API, JoinWith, Member
 from tests.support.page_visitor import SESSION, SITE, csrf, member_at, send_form
+from web.layout import OWN_FIELDS
 
 pytestmark = pytest.mark.collector
 DEBUG = """\
@@ -88,7 +89,7 @@ def chosen_of(page: str) -> dict[str, str]:
     return {
         name: html.unescape(value)
         for name, value in re.findall(r'<input type="hidden" name="([^"]*)" value="([^"]*)">', page)
-        if name != "csrf"
+        if name not in OWN_FIELDS
     }
 
 

@@ -41,9 +41,9 @@ IDENTITY: Final[Mapping[str, Rights]] = {
         **MEMBER,
         "Query": "organization# user# email# audit#",
         "ConditionCheckItem": "organization# token# user# email# session# login# audit#",
-        "PutItem": f"{_PEOPLE} audit# signing_key",
+        "PutItem": f"{_PEOPLE} audit# idempotency# signing_key",
         "UpdateItem": "organization# token# user# email# login# user_code# rate# attempts#",
-        "DeleteItem": "organization# token# user# email# session# login# user_code# attempts#",
+        "DeleteItem": "organization# token# user# email# session# login# user_code# attempts# idempotency#",
     },
     "ExportsFunction": {
         "GetItem": "organization# user# token# policies# signing_key",

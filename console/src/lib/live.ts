@@ -1,6 +1,7 @@
 // Parts of a page that the server renders, and that are asked for again while somebody looks: what is shown is written once.
 import { addCopyButtons } from "./copy";
 import { h } from "./dom";
+import { isSame } from "./forms";
 import { poll } from "./poll";
 import { localize } from "./times";
 
@@ -31,7 +32,7 @@ export function renew(part: HTMLElement, page: Document): HTMLElement {
   addCopyButtons(found);
   localize(found);
   localize(part);
-  if (found.isEqualNode(part)) return part;
+  if (isSame(found, part)) return part;
   const renewed = document.importNode(found, true);
   const focused = part.contains(document.activeElement) ? mark(document.activeElement) : "";
   part.replaceWith(renewed);

@@ -2,6 +2,7 @@
 import { Api } from "../lib/api";
 import { followChoices } from "../lib/choosing";
 import { addCopyButtons } from "../lib/copy";
+import { sendOnce } from "../lib/forms";
 import { keepFresh } from "../lib/live";
 import { page } from "../lib/page";
 import { install, list } from "../lib/shortcuts";
@@ -13,6 +14,7 @@ keepAges();
 void keepFresh();
 addCopyButtons(document);
 followChoices();
+sendOnce();
 install();
 const { organization, person } = page();
 if (organization) {

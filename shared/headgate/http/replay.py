@@ -4,7 +4,7 @@ If that answer was lost, it is made again from what the first request created, a
 """
 
 import json
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Final
 
 from fastapi import Request, Response
@@ -57,17 +57,26 @@ async def carry_out_once(
         return claimed
     if isinstance(claimed, idempotency.Created):
         raise errors.Contention("Another request with this key was made at the same time; try again shortly")
-    held = claimed
+    return await carry_out(claimed, lambda: handle(request), lambda response: response if stored else None)
+
+
+async def carry_out(
+    held: idempotency.Claim,
+    act: Callable[[], Awaitable[Response]],
+    answer: Callable[[Response], Response | None],
+) -> Response:
+    """Carry out what the key was claimed for, and store `answer` of its response unless that is None."""
     try:
         with idempotent_create.noted_by(lambda path: idempotency.note_created(held, path, clock.now())):
-            response = await handle(request)
+            response = await act()
     except BaseException:
         await in_thread(idempotency.release, held)
         raise
-    if not stored:
+    first = answer(response)
+    if first is None:
         return response
     try:
-        await in_thread(idempotency.store_answer, held, response, clock.now())
+        await in_thread(idempotency.store_answer, held, first, clock.now())
     except Exception as error:  # noqa: BLE001  the create is done: failing to store its answer must not make it fail
         logger.error("idempotency_not_kept", kind=type(error).__name__)
     return response

@@ -1,7 +1,6 @@
 """The page of a deployment group: what it is assigned and runs, its rollouts and timeline, and its volume mounts."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Final
 
@@ -31,10 +30,10 @@ from headgate.instances.state.model import InstanceState
 from headgate.rollouts import service as rollouts
 from headgate.rollouts.model import Rollout
 from web import cost_card
-from web.commands import command
+from web.commands import command, form
 from web.html import NOTHING, Html, html
 from web.layout import redirect
-from web.pages import Form, Here, page_router
+from web.pages import Here, MemberPage, page_router
 from web.parts import action, confirmed, empty, hidden, home, managed, second
 from web.table import Viewed
 
@@ -118,7 +117,7 @@ def show_deployment(
         else NOTHING,
     )
     problem = None
-    if here.refused and not isinstance(here.refused, errors.Conflict):
+    if isinstance(here.refused, errors.Invalid):
         # Errors of the mount's two fields are shown beside them.
         others = [reason for name, reason in fields.problems.items() if name not in MOUNT_FIELDS]
         problem = next(iter(others), "The mount was not added")
@@ -135,21 +134,18 @@ command(
 )
 
 
-@router.post(f"{_PATH}/volume-mounts")
-def add_mount(here: Here, fleet_id: FleetId, deployment_id: DeploymentId, form: Form) -> Response:
-    try:
-        mounts.add(here.caller, fleet_id, deployment_id, mount_of(form))
-    except errors.Invalid as error:
-        ids = {"fleet_id": fleet_id, "deployment_id": deployment_id}
-        return replace(here, ids=ids, form=form).again(show_deployment, error)
-    return redirect(f"{here.home}/fleets/{fleet_id}/deployments/{deployment_id}")
+@form(router, f"{_PATH}/volume-mounts", refused=show_deployment, refusals=(errors.Invalid,))
+def add_mount(posted: MemberPage, fleet_id: FleetId, deployment_id: DeploymentId) -> Response:
+    mounts.add(posted.caller, fleet_id, deployment_id, mount_of(posted.form))
+    return redirect(f"{posted.home}/fleets/{fleet_id}/deployments/{deployment_id}")
 
 
-@router.post(f"{_PATH}/volume-mounts/remove")
-def remove_mount(here: Here, fleet_id: FleetId, deployment_id: DeploymentId, form: Form) -> Response:
+@form(router, f"{_PATH}/volume-mounts/remove")
+def remove_mount(posted: MemberPage, fleet_id: FleetId, deployment_id: DeploymentId) -> Response:
     # A stored path may begin or end with a blank.
-    mounts.remove(here.caller, fleet_id, deployment_id, VolumeMount(*(form.get(name, "") for name in MOUNT_FIELDS)))
-    return redirect(f"{here.home}/fleets/{fleet_id}/deployments/{deployment_id}")
+    mount = VolumeMount(*(posted.form.get(name, "") for name in MOUNT_FIELDS))
+    mounts.remove(posted.caller, fleet_id, deployment_id, mount)
+    return redirect(f"{posted.home}/fleets/{fleet_id}/deployments/{deployment_id}")
 
 
 def _graph(caller: Caller, group: Deployment) -> Html:

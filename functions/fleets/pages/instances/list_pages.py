@@ -175,7 +175,8 @@ def order_collectors(here: Here, fleet_id: FleetId, form: Form) -> Response:
         rows.append((host, outcome))
     title = f"{label}: {counted(len(rows), 'collector')} of {fleet.label}"
     content = html(_OUTCOMES, path=path, title=title, table=table(("Host", "Outcome"), rows))
-    return here.page("fleets", title, content)
+    ordered = any(said is outcome for _, said in rows)
+    return here.page("fleets", title, content, outcome=path if ordered else "")
 
 
 def _columns(groups: Mapping[str, str]) -> Columns:

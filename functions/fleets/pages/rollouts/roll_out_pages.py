@@ -140,7 +140,7 @@ def start_rollouts(here: Here, form: Form) -> Response:
     configuration = configurations.summary(caller, configuration_id)
     again = f"{here.home}/fleets/roll-out?configuration_id={configuration_id}&version_number={n}"
     content = html(_STARTED, name=configuration.name, n=n, table=table(("Group", "Outcome"), rows), again=again)
-    return here.page("configurations", f"Roll out {configuration.name}", content)
+    return here.page("configurations", f"Roll out {configuration.name}", content, outcome=again if started else "")
 
 
 def _form_page(here: MemberPage, configuration_id: str, n: int, view: View, problem: str = "") -> Response:
