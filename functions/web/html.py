@@ -6,10 +6,11 @@ A template engine would be another dependency to import at every cold start, for
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from html import escape
 from string import Formatter
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 
 class Html(str):
@@ -18,6 +19,8 @@ class Html(str):
     __slots__ = ()
 
 
+_Hole: TypeAlias = tuple[str, str | None, str, str | None]
+_TEXT, _ELEMENTS = "text", "elements"
 Part: TypeAlias = "str | int | Html | Iterable[Html] | None"
 
 
@@ -47,17 +50,42 @@ def separated(separator: str, parts: Iterable[str | Html]) -> Html:
 
 
 NOTHING = Html("")
+# Letters from right to left, and characters that turn what comes after them.
+_TURNS: Final = re.compile(
+    "[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff]"
+)
+# Where an element cannot stand: in a tag, and in elements whose content is text.
+_TEXT_ONLY: Final = re.compile(r"<[^>]*\Z|<(?:option|text|textarea|title|tspan)\b[^<]*\Z")
 
 
 class _Filling(Formatter):
-    def format_field(self, value: object, _format: str) -> str:
+    def parse(self, template: str) -> Iterable[_Hole]:
+        return _holes(template)
+
+    def format_field(self, value: object, place: str) -> str:
         match value:
             case Html():
                 return value
             case None:
                 return ""
             case str() | int():
-                return escape(str(value), quote=True)
+                return _escaped(str(value), place)
             case _ if isinstance(value, Iterable):
-                return "".join(part if isinstance(part, Html) else escape(str(part), quote=True) for part in value)
+                return "".join(part if isinstance(part, Html) else _escaped(str(part), place) for part in value)
         raise TypeError(f"{type(value).__name__} in a page")
+
+
+@lru_cache(maxsize=4_096)
+def _holes(template: str) -> Sequence[_Hole]:
+    """The texts and holes of a template; each hole says whether an element may stand in it."""
+    before, holes = "", []
+    for literal, name, _, conversion in Formatter().parse(template):
+        before += literal
+        holes.append((literal, name, _TEXT if _TEXT_ONLY.search(before) else _ELEMENTS, conversion))
+    return holes
+
+
+def _escaped(text: str, place: str) -> str:
+    """The text, escaped; its direction ends with it, where an element may stand."""
+    safe = escape(text, quote=True)
+    return f"<bdi>{safe}</bdi>" if place == _ELEMENTS and _TURNS.search(text) else safe

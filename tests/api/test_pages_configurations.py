@@ -76,7 +76,7 @@ def test_the_list_shows_owner_versions_and_where_each_runs(ann: Member, fleet: F
     assert "ann" in listed["Edge"]
     assert "Default</a> of Edge: version 1" in listed["Edge"]
     assert "1 of 1 collector runs it" in listed["Edge"]
-    hostile = listed["&lt;b&gt;\u202e&amp;"]
+    hostile = listed["<bdi>&lt;b&gt;\u202e&amp;</bdi>"]
     assert "nowhere" in hostile
     assert re.search(r'>1 <span class="tag good">published', hostile)
 

@@ -11,8 +11,16 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   ...children: Child[]
 ): HTMLElementTagNameMap[K] {
   const element = document.createElement(name);
-  fill(element, attributes, children);
+  fill(element, attributes, ONLY_TEXT.has(name) ? children : children.map(isolated));
   return element;
+}
+
+// Letters from right to left, and characters that turn what comes after them: their direction ends with the text.
+const TURNS = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}]/u;
+const ONLY_TEXT: ReadonlySet<string> = new Set(["bdi", "option", "textarea", "title"]);
+
+function isolated(child: Child): Child {
+  return typeof child === "string" && TURNS.test(child) ? h("bdi", {}, child) : child;
 }
 
 /** An element of SVG. */
