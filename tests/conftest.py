@@ -115,6 +115,15 @@ def _settings_of_one_test(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
+def own_checker() -> Iterator[None]:
+    """No check process is shared with the tests of other modules."""
+    settings.cache_clear()
+    checker.close()
+    yield
+    checker.close()
+
+
+@pytest.fixture(scope="module")
 def aws_here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[template.Template]:
     """Tables and bucket of the template, for all tests of a module: each makes organizations of its own."""
     with pytest.MonkeyPatch.context() as monkeypatch:

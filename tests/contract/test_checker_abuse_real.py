@@ -16,7 +16,7 @@ from headgate_engine.checker.limits import Limits
 from headgate_engine.checker.plain_command import PlainCommand
 from headgate_engine.checker.spawn import MEANS
 
-pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.collector]
+pytestmark = [pytest.mark.contract, pytest.mark.collector]
 
 # The exploit of the hostile review: an extension that executes what AWS's configuration file says, the file being this
 # very text, which the plain command has in its folder.

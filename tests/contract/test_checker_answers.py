@@ -15,7 +15,7 @@ from tests.support.cloudformation import Answers, taking_answers
 from tests.support.lambda_invocations import Answer, answering
 from validation import checker_answers
 
-pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.collector]
+pytestmark = [pytest.mark.contract, pytest.mark.collector]
 
 ARN = "arn:aws:lambda:us-east-1:123456789012:function:headgate-checker:7"
 

@@ -37,7 +37,7 @@ PAUSE = sizes.either(0.6, 0)
 # Each client gets so many at least, however slow the machine is.
 GOOD_ANSWERS = sizes.either(5, 10)
 
-pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.collector]
+pytestmark = [pytest.mark.contract, pytest.mark.collector]
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from tests.support.aws import read_template
 from tests.support.transformed_template import document, of_type, referred, resources
 
 __all__ = ["document", "resources"]
-pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.collector]
+pytestmark = [pytest.mark.contract, pytest.mark.collector]
 
 FUNCTIONS = [function.logical_id for function in read_template().functions()]
 ASKING = {f"{name}Function" for name in ("Configurations", "Validation", "Components", "Fleets", "Testing", "RunSteps")}

@@ -12,7 +12,7 @@ from headgate_engine.checker.installed import Installed
 from headgate_engine.checker.limits import Limits
 from tests.support.askers import ASKER
 
-pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.collector]
+pytestmark = [pytest.mark.contract, pytest.mark.collector]
 
 OTLP: Final = "receivers: {otlp: {protocols: {grpc: {}}}}\nexporters: {debug: {}}\n"
 LOGS: Final = "service: {pipelines: {logs: {receivers: [otlp], processors: [%s], exporters: [debug]}}}\n"

@@ -1,19 +1,18 @@
 """What only a host decides: variables that components read themselves, files, regions, and the verdict without them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-from headgate import checker
 from headgate_engine.checker import host_variables
 from headgate_engine.checker.check_process import Child
 from headgate_engine.checker.limits import Limits
 from tests.support.members import API, JoinWith, Member
 from validation.app import router as validation_router
 
-pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.collector]
+pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.usefixtures("own_checker")]
 
 FIELD: Final = Path(__file__).parent / "field"
 REGION: Final = (FIELD / "86-aws-region-from-environment" / "config.yaml").read_text()
@@ -40,13 +39,6 @@ def of(component: str, settings: str, kind: str = "exporters", signal: str = "me
     names = {"receivers": "otlp", "exporters": "debug", kind: component}
     pipeline = ", ".join(f"{section}: [{name}]" for section, name in names.items())
     return f"{sections}service: {{pipelines: {{{signal}: {{{pipeline}}}}}}}\n"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _checker_of_this_module() -> Iterator[None]:
-    checker.close()
-    yield
-    checker.close()
 
 
 @pytest.fixture

@@ -1,20 +1,16 @@
 """Kinds of mistakes that public configurations of vendors have, each in a short text: what a check tells of them."""
 
-import json
-from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
-from headgate import checker
-from headgate_engine.rules.engine import Unpreparable, signals_of
-from tests.support.askers import ASKER
 from tests.support.members import API, JoinWith, Member
 from tests.support.misplaced import FILTER, TRANSFORM, WAYS_OUT, of
 from tests.support.second_version import needs_second_version, second_version
+from tests.support.validated import checked
 from validation.app import router as validation_router
 
-pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.collector]
+pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.usefixtures("own_checker")]
 
 
 RESOURCE: Final = of("debug: {}").replace(
@@ -318,20 +314,6 @@ PLACED: Final[dict[str, tuple[str, str, tuple[int, int], str | None]]] = WAYS_OU
 }
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _checker_of_this_module() -> Iterator[None]:
-    checker.close()
-    yield
-    checker.close()
-
-
-def checked(ann: Member, texts: dict[str, str], query: str = "") -> dict[str, Any]:
-    items = [{"name": name, "yaml": text} for name, text in texts.items()]
-    answer = ann.http.post(f"{API}/validate/batch{query}", json={"items": items})
-    assert answer.status_code == 200, answer.text
-    return {one["name"]: one for one in answer.json()["items"]}
-
-
 def test_what_real_configurations_have_is_told_with_its_cause(join: JoinWith) -> None:
     ann: Member = join([validation_router], "ann")
 
@@ -344,9 +326,9 @@ def test_what_real_configurations_have_is_told_with_its_cause(join: JoinWith) ->
         assert (answer["valid"], answer["valid_on_host"]) == (False, on_host), name
     for name in ("a key of few letters that is like another one", "a component of another type", "a text of Docker"):
         assert "did you mean" not in str(answers[name]["errors"]), name
-    # What is no configuration has one error.
+    # A text that is not a configuration has one error.
     assert [len(answers[name]["errors"]) for name in ("a text of Docker", "a plugin of another program")] == [1, 1]
-    # What is of no value's making names no variable, and the sandbox's own words are left out.
+    # An error that no value causes names no variable, and the words of the sandbox are left out.
     assert "ENDPOINT" not in answers["a variable in what is not known at all"]["errors"][0]["message"]
     assert "AWS_EC2_METADATA_DISABLED" not in answers["credentials of AWS"]["errors"][0]["message"]
     assert answers["a pipeline behind a feature gate"]["errors"][0]["component_path"] == "service::pipelines::profiles"
@@ -406,98 +388,6 @@ def test_lint_says_where_yaml_ended_an_expression_in_the_words_of_the_verdict(ar
     assert len(finding["fix"]) > 0
 
 
-BROKEN: Final = """\
-processors:
-  filter:
-    logs:
-      log_record:
-        - body == "é" and Nope(1)
-service: {pipelines: {}}
-"""
-SETTINGS: Final = BROKEN.replace("\n", "\n    ")
-# A configuration in each of what people have it in, and where its mistake is.
-AROUND: Final[dict[str, tuple[str, tuple[int, int | None]]]] = {
-    "a resource": (f"apiVersion: opentelemetry.io/v1beta1\nkind: A\nspec:\n  config:\n    {SETTINGS}", (9, 31)),
-    "a map": (f"apiVersion: v1\nkind: ConfigMap\ndata:\n  a.yaml: |\n    {SETTINGS}", (9, 31)),
-    "a map with Windows' ends of lines": (f"data:\n  a.yaml: |\n    {SETTINGS}".replace("\n", "\r\n"), (7, 31)),
-    "a text with escapes": (f"data:\n  a.yaml: {json.dumps(BROKEN)}\n", (2, None)),
-    "values with a key twice": (f"config:\n    {SETTINGS}\nimage: a\nimage: b\n", (6, 31)),
-    "a second document": (f"kind: A\n---\nconfig:\n    {SETTINGS}", (8, 31)),
-}
-
-
-def test_expressions_of_a_configuration_inside_of_another_text_are_linted_at_their_places(join: JoinWith) -> None:
-    ann: Member = join([validation_router], "ann")
-
-    answers = checked(ann, {name: text for name, (text, _) in AROUND.items()}, "?lint=true")
-
-    for name, (text, place) in AROUND.items():
-        alone = ann.http.post(f"{API}/ottl/lint", json={"yaml": text}).json()
-        for linted in (answers[name]["lint"], alone):
-            assert (linted["valid"], linted["checked"]) == (False, 1), (name, linted)
-            location = linted["items"][0]["location"]
-            assert (location["line"], location["column"]) == place, name
-        # One mistake is one finding.
-        lines = [finding["line"] for finding in answers[name]["findings"] if "Nope" in finding["message"]]
-        assert lines == [place[0]], name
-
-
-def test_policies_and_starts_look_into_another_text_at_its_places(join: JoinWith) -> None:
-    ann: Member = join([validation_router], "ann")
-    inner = of("debug: {}", STARTED).replace("[otlp]", "[otlp], processors: [filter]").replace("\n", "\n    ")
-    texts = {
-        "map": f"kind: ConfigMap\ndata:\n  a.yaml: |\n    {inner}",
-        "escapes": f"data:\n  a.yaml: {json.dumps(of('debug: {}'))}\n",
-        "none": "apiVersion: apps/v1\nkind: Deployment\n",
-    }
-
-    answers = checked(ann, texts, "?policies=true&start=true&lint=true")
-
-    places = {
-        name: [(each["line"], each["column"]) for each in _of_code(answer, "memory_limiter_missing")]
-        for name, answer in answers.items()
-    }
-    assert places == {"map": [(10, 37)], "escapes": [(2, 11)], "none": []}
-    assert answers["map"]["start"]["started"] == ["processors::filter"]
-    for part in ("lint", "policies"):
-        assert answers["none"][part]["problem"]["detail"].startswith("There is no configuration of a collector")
-    refused = ann.http.post(f"{API}/ottl/lint", json={"yaml": texts["none"]})
-    assert (refused.status_code, refused.json()["errors"][0]["loc"]) == (422, ["body", "yaml"])
-
-
-STARTED: Final = "processors: {filter: {logs: {log_record: ['body == nil']}}}\n"
-
-
-def test_a_second_configuration_in_a_text_is_told_and_not_linted_as_right(join: JoinWith) -> None:
-    ann: Member = join([validation_router], "ann")
-    inner = of("debug: {}").replace("\n", "\n    ").rstrip() + "\n"
-    text = f"data:\n  a.yaml: |\n    {inner}  b.yaml: |\n    {inner}"
-
-    answer = checked(ann, {"it": text}, "?lint=true")["it"]
-
-    place = next(at for at, line in enumerate(text.splitlines(), 1) if "b.yaml" in line), 11
-    told = _of_code(answer, "wrapped_configuration")[-1]
-    assert (told["severity"], told["line"], told["column"]) == ("warning", *place)
-    assert told["message"] == "another configuration is under data.b.yaml, and not checked here: take each out"
-    for linted in (answer["lint"], ann.http.post(f"{API}/ottl/lint", json={"yaml": text}).json()):
-        locations = [(each["location"]["line"], each["location"]["column"]) for each in linted["skipped"]]
-        assert (linted["valid"], locations) == (False, [place])
-
-
-@pytest.mark.parametrize(
-    ("text", "end"),
-    [
-        (f"spec:\n  config:\n    {SETTINGS}", "under spec.config: take it out with `headgate config import`"),
-        ("kind: Deployment\n", "it has none"),
-    ],
-)
-def test_a_run_of_another_text_says_where_its_configuration_is(text: str, end: str) -> None:
-    with pytest.raises(Unpreparable) as refused:
-        signals_of(text, "logs", "logs", asker=ASKER)
-
-    assert (refused.value.field, refused.value.message.endswith(end)) == ("target_pipeline", True)
-
-
 def test_what_is_one_decision_is_one_finding_of_a_policy(join: JoinWith) -> None:
     ann: Member = join([validation_router], "ann")
     grpc, http = "grpc: {endpoint: '0.0.0.0:4317'}", "http: {endpoint: '0.0.0.0:4318'}"
@@ -512,10 +402,6 @@ def test_what_is_one_decision_is_one_finding_of_a_policy(join: JoinWith) -> None
     assert messages["memory_limiter_missing"] == "the pipelines traces, metrics have no memory_limiter"
     assert messages["listens_everywhere"] == "these listen on all addresses: otlp (port 4317), otlp (port 4318)"
     assert len([each for each in findings if each["code"] in messages]) == len(messages)
-
-
-def _of_code(answer: dict[str, Any], code: str) -> list[dict[str, Any]]:
-    return [each for each in answer["findings"] if each["code"] == code]
 
 
 def test_a_mistake_is_told_at_its_place_with_what_mends_it(join: JoinWith) -> None:

@@ -4,17 +4,15 @@ A row of `TOLD` is a folder of `field/`: what must be told of it, each with its 
 message.
 """
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-from headgate import checker
 from tests.support.members import API, JoinWith, Member
 from validation.app import router as validation_router
 
-pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.collector]
+pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.usefixtures("own_checker")]
 
 FIELD: Final = Path(__file__).parent / "field"
 ENV: Final = {"36-env-leading-zero": {"ID": "00001"}}
@@ -68,13 +66,6 @@ TOLD: Final[dict[str, tuple[Told, ...]]] = {
 }
 # Policies about other things than what was reported.
 BESIDE: Final = {"memory_limiter_missing", "debug_exporter_only", "unused_component", "listens_everywhere"}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _checker_of_this_module() -> Iterator[None]:
-    checker.close()
-    yield
-    checker.close()
 
 
 def test_what_was_reported_is_told_with_its_place(join: JoinWith) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.service import Service, running_service
 
-pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.collector]
+pytestmark = [pytest.mark.contract, pytest.mark.collector]
 
 FIELD: Final = Path(__file__).parent / "field"
 # More attributes: beside another reference a value is a text, and a default is read like a value.

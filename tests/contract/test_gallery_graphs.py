@@ -1,23 +1,11 @@
 """The pictures of the gallery show what the collector resolves."""
 
-from collections.abc import Iterator
-
 import pytest
 
-from headgate import checker
 from headgate.flows import source
-from headgate.foundation.settings import settings
 from scripts import gallery_graphs
 
-pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.collector]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _collector() -> Iterator[None]:
-    settings.cache_clear()
-    checker.close()
-    yield
-    checker.close()
+pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.usefixtures("own_checker")]
 
 
 def test_the_stored_pipelines_of_each_flow_are_those_of_the_collector() -> None:

@@ -3,12 +3,9 @@
 On each change a sixth of the flows is checked, in `make trust` all of them.
 """
 
-from collections.abc import Iterator
-
 import pytest
 
 from headgate import checker
-from headgate.foundation.settings import settings
 from headgate_engine.upgrades.model import UpgradeReport
 from headgate_engine.validation import service as validation
 from headgate_engine.validation.model import CheckRequest, ComponentNotInBuild
@@ -19,17 +16,15 @@ from tests.support.second_version import needs_second_version, older_and_newer
 
 OLDER, NEWER = older_and_newer()
 
-pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.sized, needs_second_version]
+pytestmark = [
+    pytest.mark.contract,
+    pytest.mark.collector,
+    pytest.mark.sized,
+    needs_second_version,
+    pytest.mark.usefixtures("own_checker"),
+]
 
 SLUGS = gallery_upgrade.slugs()[:: sizes.either(6, 1)]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _collectors() -> Iterator[None]:
-    settings.cache_clear()
-    checker.close()
-    yield
-    checker.close()
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from tests.support.language_client import Editor, applied, position
 from tests.support.second_version import needs_second_version, older_and_newer
 from tests.support.service import ROOT
 
-pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.collector]
+pytestmark = [pytest.mark.contract, pytest.mark.collector]
 
 
 def flow(name: str) -> str:

@@ -16,7 +16,7 @@ from tests.support.answering import Answer, Server, serving
 from tests.support.language_client import Editor, applied
 from tests.support.service import ROOT
 
-pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.collector]
+pytestmark = [pytest.mark.contract, pytest.mark.collector]
 
 TEXT = "receivers:\n  otlp:\nexporters:\n  debug:\n"
 VALID: Answer = (200, {}, {"valid": True, "errors": [], "warnings": [], "findings": []})

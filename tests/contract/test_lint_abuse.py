@@ -11,7 +11,7 @@ from headgate_engine.checker.installed import Installed
 from headgate_engine.checker.limits import Limits
 from tests.support.askers import ASKER
 
-pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.collector]
+pytestmark = [pytest.mark.contract, pytest.mark.collector]
 
 ABUSE = {
     "nested calls that double the work": "Len(" * 30 + "body" + ") + 1" * 30 + " == 1",

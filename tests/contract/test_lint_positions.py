@@ -11,7 +11,7 @@ from headgate_engine.checker.installed import Installed
 from headgate_engine.checker.limits import Limits
 from tests.support.askers import ASKER
 
-pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.collector]
+pytestmark = [pytest.mark.contract, pytest.mark.collector]
 
 MARK = "⟦"  # stands before the offending token, and is taken out before the text is sent
 

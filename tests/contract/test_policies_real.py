@@ -1,6 +1,6 @@
 """Policies through the API, judged by the real collector."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -40,14 +40,7 @@ RULE = {
     ],
 }
 
-pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.collector]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _checker_of_this_module() -> Iterator[None]:
-    checker.close()
-    yield
-    checker.close()
+pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.usefixtures("own_checker")]
 
 
 @pytest.fixture

@@ -39,7 +39,7 @@ from tests.support.second_version import needs_second_version, older_and_newer
 
 __all__ = ["here", "second"]
 
-pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.collector]
+pytestmark = [pytest.mark.contract, pytest.mark.collector]
 
 BOTH_HAVE = (
     "receivers: {filelog: {include: [/a]}}\nexporters: {debug: }\n"

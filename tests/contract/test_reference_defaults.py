@@ -19,7 +19,7 @@ from headgate_engine.checker.check_process import Child
 from headgate_engine.checker.limits import Limits
 from tests.support.second_version import needs_second_version, second_version
 
-pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.collector]
+pytestmark = [pytest.mark.contract, pytest.mark.collector]
 
 DEFAULT: Final = settings().collector_version
 SECOND: Final = second_version() or "second version"

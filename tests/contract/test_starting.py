@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,7 +11,6 @@ import pytest
 
 from configurations.app import router as configurations_router
 from fleets.app import routers as fleets_routers
-from headgate import checker
 from headgate.foundation.settings import settings
 from headgate.reference import service as reference
 from headgate_engine.reference.model import KINDS
@@ -24,7 +22,7 @@ from tests.support.members import API, JoinWith, Member
 from tests.support.sizes import either
 from validation.app import router as validation_router
 
-pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.sized]
+pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.sized, pytest.mark.usefixtures("own_checker")]
 
 FIELD: Final = Path(__file__).parent / "field"
 CRASHES: Final = (FIELD / "03-transform-empty-statement" / "config.yaml").read_text()
@@ -49,13 +47,6 @@ service:
       exporters: [debug]
 """
 UNKNOWN: Final = SAMPLING.format(policy="type: latencies")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _checker_of_this_module() -> Iterator[None]:
-    checker.close()
-    yield
-    checker.close()
 
 
 @pytest.fixture

@@ -1,12 +1,10 @@
 """Upgrade checks by the real collectors: what the report holds of what somebody wrote, and what it does not."""
 
 import json
-from collections.abc import Iterator
 
 import pytest
 
 from headgate import checker
-from headgate.foundation.settings import settings
 from headgate_engine.upgrades import service as upgrades
 from headgate_engine.upgrades.model import SeveralConfigurations, UpgradeReport
 from headgate_engine.validation.model import CheckRequest
@@ -15,7 +13,7 @@ from tests.support.second_version import needs_second_version, older_and_newer
 
 OLDER, NEWER = older_and_newer()
 
-pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.collector]
+pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.usefixtures("own_checker")]
 
 SECRETS = """\
 extensions:
@@ -47,14 +45,6 @@ service:
     logs: {receivers: [otlp], processors: [attributes, transform], exporters: [otlphttp, otlp]}
 """
 VERSIONS = [OLDER, pytest.param(NEWER, marks=needs_second_version)]
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _collectors() -> Iterator[None]:
-    settings.cache_clear()
-    checker.close()
-    yield
-    checker.close()
 
 
 def check(yaml: str, to: str, source: str = OLDER, **env: str) -> UpgradeReport:

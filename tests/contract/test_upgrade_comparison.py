@@ -24,7 +24,7 @@ from headgate_engine.validation.model import Code, Finding
 from tests.support import scripted_collectors
 from tests.support.askers import ASKER
 
-pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.collector]
+pytestmark = [pytest.mark.contract, pytest.mark.collector]
 
 TAIL = ComponentType("receiver", "tail_file", "tail", "github.com/x/receiver/tailreceiver")
 OLD_TAIL = ComponentType("receiver", "tail", "", "github.com/x/receiver/tailreceiver")

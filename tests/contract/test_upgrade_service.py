@@ -16,7 +16,7 @@ from headgate_engine.validation.model import CheckRequest, CollectorVersionNotIn
 from tests.support.askers import ASKER
 from tests.support.scripted_collectors import NOTHING_FOUND, Collectors, scripted
 
-pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.collector]
+pytestmark = [pytest.mark.contract, pytest.mark.collector]
 
 OLD, NEW = "1.0.0", "2.0.0"
 COMPONENT = {

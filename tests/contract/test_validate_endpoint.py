@@ -40,7 +40,7 @@ service:
       exporters: [debug]
 """
 
-pytestmark = [pytest.mark.contract, pytest.mark.collector, pytest.mark.collector]
+pytestmark = [pytest.mark.contract, pytest.mark.collector]
 
 
 @pytest.fixture(scope="module")
