@@ -108,6 +108,16 @@ func TestTextsThatLookLikeSecretsStay(t *testing.T) {
 	t.Logf("%d texts", len(all))
 }
 
+// In lower case, these letters have another number of bytes.
+func TestSecretsAreFoundBesideEveryLetter(t *testing.T) {
+	for _, letter := range []string{"İ", "Ⱥ", "\u212a"} {
+		text := letter + " AKIAIOSFODNN7EXAMPLE"
+		if got := Redact(text, Kinds{Credentials: true}); got != letter+" "+Redacted {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+}
+
 func TestTheDataAreWholeAndEachRuleCompiles(t *testing.T) {
 	seen := map[string]bool{}
 	for _, one := range rules() {

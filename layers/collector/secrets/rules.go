@@ -76,16 +76,11 @@ type Match struct {
 
 // Known returns the vendors' secrets in a text, rule by rule. They may overlap.
 func Known(text string) []Match {
-	lower := strings.ToLower(text)
-	return known(text, lower, formWords().in(lower))
+	return known(text, formWords().in(strings.ToLower(text)))
 }
 
-// known is Known for a text whose words are known.
-func known(text, lower string, may []bool) []Match {
-	if len(lower) != len(text) {
-		// A letter whose small form is longer or shorter is no letter of a keyword.
-		may = formWords().in(text)
-	}
+// known is Known for a text that may hold these forms, by their places in formWords.
+func known(text string, may []bool) []Match {
 	var all []Match
 	for i, rule := range rules() {
 		if !may[i] {

@@ -89,9 +89,8 @@ func (k *Kinds) searched(text string) string {
 // Written returns the secrets that a text gives away by how they are written: the vendors' ones, and of the others only what
 // is one of these, if any are named.
 func Written(text string, what ...string) []Match {
-	lower := strings.ToLower(text)
-	may := formWords().in(lower)
-	all := known(text, lower, may)
+	may := formWords().in(strings.ToLower(text))
+	all := known(text, may)
 	for i := range everyWay {
 		way := &everyWay[i]
 		if may[len(rules())+i] && (len(what) == 0 || slices.Contains(what, way.what)) {
