@@ -289,7 +289,7 @@ func TestTimesThatTheRunMadeAreEqual(t *testing.T) {
 }
 
 func TestATimeThatTheRunMadeIsEqualToAnyOtherEvenWhereTimesCount(t *testing.T) {
-	at := func(bits uint64, byRun bool) value { return value{kind: moment, bits: bits, made: byRun} }
+	at := func(bits uint64, duringRun bool) value { return value{kind: moment, bits: bits, duringRun: duringRun} }
 	for name, row := range map[string]struct {
 		left, right value
 		times, same bool

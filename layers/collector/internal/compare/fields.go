@@ -61,9 +61,9 @@ func (d *differ) records(left, right *record) {
 
 func (d *differ) equal(left, right value) bool {
 	switch {
-	case left.made && right.made:
+	case left.duringRun && right.duringRun:
 		return true
-	case left.made && d.anyRight && right.isTime(), right.made && d.anyLeft && left.isTime():
+	case left.duringRun && d.anyRight && right.isTime(), right.duringRun && d.anyLeft && left.isTime():
 		return true
 	}
 	// An attribute may be there without a value.

@@ -121,7 +121,7 @@ func (m *matching) inOrder() {
 	var found []pair
 	for i, one := range m.left {
 		before, after := one.own.value.named("time_unix_nano"), m.right[i].own.value.named("time_unix_nano")
-		if before.bits != after.bits && before.bits != 0 && after.bits != 0 && !before.made && !after.made {
+		if before.bits != after.bits && before.bits != 0 && after.bits != 0 && !before.duringRun && !after.duringRun {
 			return
 		}
 		found = append(found, pair{one, m.right[i]})

@@ -30,7 +30,7 @@ func (m *message) text(name, content string) {
 
 func (m *message) time(name string, at pcommon.Timestamp) {
 	if at != 0 {
-		m.add(name, value{kind: moment, bits: uint64(at), made: m.of.made(at.AsTime())})
+		m.add(name, value{kind: moment, bits: uint64(at), duringRun: m.of.duringRun(at.AsTime())})
 	}
 }
 
@@ -64,7 +64,7 @@ func (m *message) flag(name string, set bool) {
 
 func (m *message) attributes(name string, from pcommon.Map) {
 	if from.Len() > 0 {
-		m.add(name, attributes(from, m.of.madeText))
+		m.add(name, attributes(from, m.of.textDuringRun))
 	}
 }
 

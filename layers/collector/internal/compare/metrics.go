@@ -42,12 +42,12 @@ func (r *reader) metric(metric pmetric.Metric, resource, scope *part) {
 	case pmetric.MetricTypeSummary:
 		points = all(metric.Summary().DataPoints(), r.summary)
 	}
-	made := r.part("metric", m.value())
+	shared := r.part("metric", m.value())
 	if len(points) == 0 {
-		r.add(value{kind: fields}, resource, scope, &made)
+		r.add(value{kind: fields}, resource, scope, &shared)
 	}
 	for _, point := range points {
-		r.add(point, resource, scope, &made)
+		r.add(point, resource, scope, &shared)
 	}
 }
 

@@ -73,17 +73,17 @@ type reader struct {
 	signal string
 }
 
-// made tells whether the run itself made a time. The clock of a text may have whole seconds.
-func (r *reader) made(at time.Time) bool {
+// duringRun tells whether a time lies in the run. The clock of a text may have whole seconds.
+func (r *reader) duringRun(at time.Time) bool {
 	return r.ran != nil && !at.Before(r.ran.From.Add(-time.Second)) && !at.After(r.ran.Until.Add(time.Second))
 }
 
-func (r *reader) madeText(text string) bool {
+func (r *reader) textDuringRun(text string) bool {
 	if r.ran == nil {
 		return false
 	}
 	at, ok := parseTime(text)
-	return ok && r.made(at)
+	return ok && r.duringRun(at)
 }
 
 // read returns the records of a text with OTLP/JSON documents, one after the other.
@@ -207,8 +207,8 @@ func (r *reader) resource(from pcommon.Resource, schemaURL string) *part {
 	m.attributes("attributes", from.Attributes())
 	m.small("dropped_attributes_count", int64(from.DroppedAttributesCount()))
 	m.text("schema_url", schemaURL)
-	made := r.part("resource", m.value())
-	return &made
+	resource := r.part("resource", m.value())
+	return &resource
 }
 
 func (r *reader) scope(from pcommon.InstrumentationScope, schemaURL string) *part {
@@ -218,6 +218,6 @@ func (r *reader) scope(from pcommon.InstrumentationScope, schemaURL string) *par
 	m.attributes("attributes", from.Attributes())
 	m.small("dropped_attributes_count", int64(from.DroppedAttributesCount()))
 	m.text("schema_url", schemaURL)
-	made := r.part("scope", m.value())
-	return &made
+	scope := r.part("scope", m.value())
+	return &scope
 }

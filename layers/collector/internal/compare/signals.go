@@ -27,7 +27,7 @@ func (r *reader) log(log plog.LogRecord) value {
 	m.small("severity_number", int64(log.SeverityNumber()))
 	m.text("severity_text", log.SeverityText())
 	if log.Body().Type() != 0 {
-		m.add("body", anyValue(log.Body(), r.madeText))
+		m.add("body", anyValue(log.Body(), r.textDuringRun))
 	}
 	m.attributes("attributes", log.Attributes())
 	m.small("dropped_attributes_count", int64(log.DroppedAttributesCount()))

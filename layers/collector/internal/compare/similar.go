@@ -40,7 +40,7 @@ var weights = map[string]float64{
 type features struct{ list []feature }
 
 func (f *features) add(weight float64, name, inner string, v value) {
-	if len(f.list) >= maxFeatures || v.made {
+	if len(f.list) >= maxFeatures || v.duringRun {
 		return
 	}
 	hash := fnv.New64a()

@@ -36,11 +36,11 @@ type value struct {
 	kind kind
 	// dynamic is set for what OTLP holds in an AnyValue, whose type may differ from record to record.
 	dynamic bool
-	// made is set for a time that the run itself made.
-	made  bool
-	bits  uint64
-	text  string
-	items *items
+	// duringRun is set for a time that lies in the run, which is taken to have set it.
+	duringRun bool
+	bits      uint64
+	text      string
+	items     *items
 }
 
 type items struct {
@@ -77,7 +77,7 @@ func digestOf(encoded []byte) digest {
 
 // encode appends a text that is the same for equal values. Without times, all times are the same.
 func encode(to []byte, v value, times bool) []byte {
-	if v.made || !times && v.isTime() {
+	if v.duringRun || !times && v.isTime() {
 		return append(to, 'T')
 	}
 	to = append(to, byte(v.kind))
@@ -128,13 +128,13 @@ func bitsOf(number float64) uint64 {
 	return math.Float64bits(number + 0)
 }
 
-// anyValue converts an AnyValue. made tells of a text whether it is a time that the run made.
-func anyValue(from pcommon.Value, made func(string) bool) value {
+// anyValue converts an AnyValue. duringRun tells of a text whether it is a time that lies in the run.
+func anyValue(from pcommon.Value, duringRun func(string) bool) value {
 	v := value{dynamic: true}
 	switch from.Type() {
 	case pcommon.ValueTypeStr:
 		v.kind, v.text = text, from.Str()
-		v.made = made(v.text)
+		v.duringRun = duringRun(v.text)
 	case pcommon.ValueTypeInt:
 		v.kind, v.bits = integer, uint64(from.Int())
 	case pcommon.ValueTypeDouble:
@@ -151,18 +151,18 @@ func anyValue(from pcommon.Value, made func(string) bool) value {
 		if from.Slice().Len() > 0 {
 			v.items = &items{values: make([]value, from.Slice().Len())}
 			for i := range v.items.values {
-				v.items.values[i] = anyValue(from.Slice().At(i), made)
+				v.items.values[i] = anyValue(from.Slice().At(i), duringRun)
 			}
 		}
 	case pcommon.ValueTypeMap:
-		v = attributes(from.Map(), made)
+		v = attributes(from.Map(), duringRun)
 		v.dynamic = true
 	}
 	return v
 }
 
 // attributes converts a map. A key may be there twice: the order of its values counts.
-func attributes(from pcommon.Map, made func(string) bool) value {
+func attributes(from pcommon.Map, duringRun func(string) bool) value {
 	v := value{kind: dict}
 	if from.Len() == 0 {
 		return v
@@ -170,7 +170,7 @@ func attributes(from pcommon.Map, made func(string) bool) value {
 	v.items = &items{make([]string, 0, from.Len()), make([]value, 0, from.Len())}
 	for key, child := range from.All() {
 		v.items.names = append(v.items.names, key)
-		v.items.values = append(v.items.values, anyValue(child, made))
+		v.items.values = append(v.items.values, anyValue(child, duringRun))
 	}
 	sort.Stable(v.items)
 	return v
