@@ -87,7 +87,8 @@ func (c *configs) mend() {
 	}
 }
 
-// decoded is the configuration in a message of the service, nil if the message is not a whole one: its hash is at the end.
+// decoded returns the configuration in a message of the service, nil if the message is incomplete: its hash comes last, and
+// is missing then.
 func decoded(content []byte) *protobufs.AgentRemoteConfig {
 	message := &protobufs.AgentRemoteConfig{}
 	if err := proto.Unmarshal(content, message); err != nil || len(message.ConfigHash) == 0 {
