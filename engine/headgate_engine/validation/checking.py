@@ -102,7 +102,7 @@ def check(
         return validation.lint_configuration(yaml, version, verdict, held, asker=asker, timeout=left)
 
     def judge(left: float) -> PolicyResult:
-        if inside.has_nothing(verdict):
+        if verdict.no_configuration:
             raise NotAConfiguration(inside.NOTHING, at=text.loc)
         result = judging.judge(settings, text, asker=asker, timeout=left)
         return held.placed(result) if held else result

@@ -11,8 +11,6 @@ from headgate_engine.validation.model import Finding, ValidationResult
 
 _SECTION: Final = re.compile(r"^[\"']?(?:receivers|processors|exporters|connectors|extensions)[\"']? *:", re.MULTILINE)
 """A section of components, which a text around a configuration does not have at its first level."""
-# How the checking program begins its error about a text without any section.
-_ANOTHER_TEXT: Final = "this is not a collector configuration: "
 NOTHING: Final = (
     "There is no configuration of a collector in this text, so nothing was checked: name the file that has one, or the "
     "resource or values around it"
@@ -80,11 +78,6 @@ def _moved(answer: Any, place: Mapping[str, int | None]) -> Any:
 def may_hold(yaml: str) -> bool:
     """True if the text may be one around a configuration: only its verdict says whether it is."""
     return not _SECTION.search(yaml)
-
-
-def has_nothing(verdict: ValidationResult) -> bool:
-    """True if a text is not a configuration and has none, such as a Deployment."""
-    return not verdict.wrapped and any(error.message.startswith(_ANOTHER_TEXT) for error in verdict.errors)
 
 
 def others(verdict: ValidationResult) -> list[Finding]:

@@ -101,7 +101,8 @@ class ValidationResult:
     """The verdict of `otelcol-contrib validate` of that version, with all findings.
 
     `valid_on_host` is what remains without errors that depend on the host, None if these decide. `reduced`: that build
-    lacks components of the official release, none of which is in the text.
+    lacks components of the official release, none of which is in the text. `no_configuration`: the text is something
+    else, such as a Deployment, and has no configuration inside.
     """
 
     valid: bool
@@ -113,6 +114,7 @@ class ValidationResult:
     wrapped: WrappedConfiguration | None = None
     valid_on_host: bool | None = None
     reduced: bool = False
+    no_configuration: bool = False
 
 
 @dataclass(frozen=True, slots=True)

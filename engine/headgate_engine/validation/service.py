@@ -137,7 +137,7 @@ def lint_configuration(
 ) -> LintResult:
     """Check a text whose `verdict` is known, or the configuration that it holds. Raises what `lint_yaml` does."""
     result = _lint({"yaml": held.yaml if held else yaml}, version, asker, timeout)
-    if inside.has_nothing(verdict):
+    if verdict.no_configuration:
         raise NotLintable(inside.NOTHING, at=("body", "yaml"))
     errors = verdict.wrapped.errors if verdict.wrapped else verdict.errors
     others = [

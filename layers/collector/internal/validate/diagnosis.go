@@ -29,8 +29,6 @@ type diagnosis struct {
 	broken map[string]bool
 	// kindsOf are the sections in which there is a component of a type.
 	kindsOf map[component.Type][]string
-	// notConfiguration is set if the text is something else, as an error says.
-	notConfiguration bool
 }
 
 // configs are the components' configurations, as far as they could be decoded.
@@ -44,7 +42,7 @@ var (
 
 func (d *diagnosis) run(ctx context.Context, conf *confmap.Conf, factories otelcol.Factories) {
 	parts := d.decode(conf, factories)
-	if d.notConfiguration {
+	if d.result.NoConfiguration {
 		return
 	}
 	d.whole(parts)
@@ -59,7 +57,7 @@ func (d *diagnosis) decode(conf *confmap.Conf, factories otelcol.Factories) *par
 	d.broken = make(map[string]bool)
 	d.kindsOf = kindsOf(factories)
 	top := conf.ToStringMap()
-	if d.sections(top); d.notConfiguration {
+	if d.sections(top); d.result.NoConfiguration {
 		return nil
 	}
 	parts := &parts{
@@ -141,8 +139,8 @@ func (d *diagnosis) isAnotherText(top map[string]any) bool {
 	if another != "" {
 		what = another
 	}
-	d.notConfiguration = d.error(UnknownSection, atKey, []string{where}, "this is not a collector configuration: "+what) != nil
-	return d.notConfiguration
+	d.result.NoConfiguration = d.error(UnknownSection, atKey, []string{where}, "this is not a collector configuration: "+what) != nil
+	return d.result.NoConfiguration
 }
 
 func hasPipelines(service any) bool {

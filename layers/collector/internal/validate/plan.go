@@ -61,7 +61,7 @@ func NewPlan(ctx context.Context, env *operation.Environment, request Request) (
 	report := &report{document: reading.Document}
 	diagnosis := &diagnosis{report: report, env: env, refused: report.refusals(resolved)}
 	parts := diagnosis.decode(resolved.conf, factories)
-	if diagnosis.refused[""] || diagnosis.notConfiguration {
+	if diagnosis.refused[""] || report.result.NoConfiguration {
 		return nil, nil
 	}
 	plan := &Plan{parts: parts, graph: diagnosis.graph(parts), report: report, request: request}

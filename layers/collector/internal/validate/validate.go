@@ -42,6 +42,8 @@ type Result struct {
 	Environment []Variable `json:"environment"`
 	// Wrapped is the configuration inside of a text that is something else.
 	Wrapped *Part `json:"wrapped,omitempty"`
+	// NoConfiguration is set if the text is something else and has no configuration inside, as its one error says.
+	NoConfiguration bool `json:"no_configuration,omitempty"`
 	// ValidOnHost is what remains without errors that depend on the host: true, false, or nil if that is not known.
 	ValidOnHost *bool `json:"valid_on_host"`
 	// Reduced is set if this build lacks components of the official release, none of which is in the configuration.
