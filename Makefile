@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 # An interpreter that was built with optimizations, if there is one: those of systems are, and those of pyenv are not unless
-# one asks for it. What tests do in Python takes a sixth less time with it.
+# one asks for it. Tests take 16 to 20 % less processor time with it.
 SUFFICES := import ensurepip, sys; sys.exit(sys.version_info < (3, 11))
 OPTIMIZED := import sys, sysconfig; sys.exit(sys.base_prefix != "/usr" and "--enable-optimizations" not in sysconfig.get_config_var("CONFIG_ARGS"))
 PYTHON ?= $(shell for optimized in '$(OPTIMIZED)' ''; do for p in $$(type -ap python3.13 python3.12 python3.11 python3); do \

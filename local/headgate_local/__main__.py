@@ -4,8 +4,8 @@ import gc
 import sys
 
 # Older versions must be able to parse this file, to print the message.
-if sys.version_info < (3, 11):  # noqa: UP036
-    sys.exit("headgate: Python 3.11 or newer is needed; this is Python %d.%d" % sys.version_info[:2])  # noqa: UP031  likewise
+if sys.version_info < (3, 11):  # noqa: UP036  they print the message
+    sys.exit("headgate: Python 3.11 or newer is needed; this is Python %d.%d" % sys.version_info[:2])  # noqa: UP031  they parse it
 
 
 def main():  # type: () -> int

@@ -133,7 +133,7 @@ def test_what_a_reduced_build_lacks_is_said_to_be_lacking() -> None:
         None,
     )
     if lacking is None:
-        pytest.skip(f"this build of {VERSIONS[1]} is whole")
+        pytest.skip(f"this build of {VERSIONS[1]} lacks no component")
 
     with pytest.raises(NotInThisBuild, match=f"lacks the {lacking.kind} {lacking.type} of the official release"):
         reference.component(VERSIONS[1], cast(Kind, lacking.kind), lacking.type)

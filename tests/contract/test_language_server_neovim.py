@@ -17,7 +17,7 @@ pytestmark = [
     pytest.mark.collector,
     pytest.mark.skipif(
         shutil.which("nvim") is None,
-        reason="needs Neovim, which the setup does not install; test_language_server.py does without",
+        reason="Neovim is not installed, and no setup installs it; test_language_server.py needs none",
     ),
 ]
 

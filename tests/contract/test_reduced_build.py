@@ -52,7 +52,7 @@ def one_of_each_kind(second: None) -> dict[str, str]:
     """A type that the build lacks of each kind that texts name."""
     lacking = sorted((one.kind, one.type) for one in collectors.lacks(SECOND, asker=ASKER))
     if not lacking:
-        pytest.skip(f"this build of {SECOND} is whole")
+        pytest.skip(f"this build of {SECOND} lacks no component")
     return {kind: next(type_ for one, type_ in lacking if one == kind) for kind in SECTIONS}
 
 

@@ -83,7 +83,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 def needs_root(way: str) -> None:
     if way == "slow names" and os.geteuid() != 0:
-        pytest.skip("only root gives a host another name server")
+        pytest.skip("giving a host another name server needs root")
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -81,7 +81,7 @@ def test_a_component_that_no_release_has_is_unknown_in_each(version: str, client
 
 def test_what_the_reduced_build_lacks_is_not_checked_there_and_is_here(client: httpx.Client) -> None:
     if not listed(client, SECOND)["reduced"]:
-        pytest.skip(f"this build of {SECOND} is whole")
+        pytest.skip(f"this build of {SECOND} lacks no component")
     assert {"kind": "receiver", "type": "nop"} in listed(client, SECOND)["lacks"]
     yaml = FILELOG.replace("receivers: [filelog/app]", "receivers: [filelog/app, nop]").replace(
         "processors:\n", "  nop: {}\nprocessors:\n", 1
@@ -123,7 +123,7 @@ def test_resource_detection_finds_a_machine_in_the_sandbox(version: str, client:
 
 def test_a_run_of_a_processor_that_the_build_lacks_ends_in_error(client: httpx.Client) -> None:
     if not listed(client, SECOND)["reduced"]:
-        pytest.skip(f"this build of {SECOND} is whole")
+        pytest.skip(f"this build of {SECOND} lacks no component")
     assert {"kind": "processor", "type": "logdedup"} in listed(client, SECOND)["lacks"]
     yaml = FILELOG.replace("  filter:", "  logdedup: {}\n  filter:").replace("[transform, filter]", "[logdedup]")
     asked = request(yaml=yaml, sample=LINES, target_pipeline="logs", collector_version=SECOND, duration_seconds=1)

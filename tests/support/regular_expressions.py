@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from re import _constants, _parser  # type: ignore[attr-defined]
+from re import _constants, _parser  # type: ignore[attr-defined]  # these modules have no type stubs
 from typing import Any, Final
 
 ROOT: Final = Path(__file__).parents[2]

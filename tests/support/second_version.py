@@ -103,7 +103,7 @@ def _is_built(version: str) -> bool:
     return subprocess.run(asked, capture_output=True, env={}, check=False).returncode == 0
 
 
-_BUILD_IT: Final = "`make test` builds it and never skips this; `make collector VERSION=X.Y.Z` builds one"
+_BUILD_IT: Final = "`make test` builds it, and `make collector VERSION=X.Y.Z` builds another"
 needs_second_version: Final = pytest.mark.skipif(
     second_version() is None, reason=f"no second collector is installed: {_BUILD_IT}"
 )

@@ -26,7 +26,7 @@ def _can_boot() -> bool:
 
 needs_systemd: Final = pytest.mark.skipif(
     not _can_boot(),
-    reason="needs a folder with systemd and the right to boot it: `scripts/ensure_systemd_root`, as root on Debian",
+    reason="no machine with systemd can boot here: as root on Debian, `scripts/ensure_systemd_root` makes one",
 )
 
 

@@ -200,7 +200,7 @@ TestRollouts.settings = settings(
 )
 
 
-@pytest.mark.skipif(not FULL, reason="a part of the courses does not come to all of it")
+@pytest.mark.skipif(not FULL, reason="too few courses for all transitions; `make trust` runs more")
 def test_the_courses_came_to_all_that_they_are_to_try() -> None:
     tried = {
         "carried",

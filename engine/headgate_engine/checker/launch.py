@@ -133,7 +133,7 @@ def allow(libc: ctypes.CDLL, ruleset: int, path: str, access: int) -> None:
         at = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except (FileNotFoundError, PermissionError):
         return
-    if not os.path.isdir(path):  # noqa: PTH112 -- pathlib doubles the launcher's start
+    if not os.path.isdir(path):  # noqa: PTH112  pathlib doubles the launcher's start
         access &= EXECUTE | READ_FILE
     rule = PathBeneath(access, at)
     if libc.syscall(LANDLOCK_ADD_RULE, ruleset, LANDLOCK_RULE_PATH_BENEATH, ctypes.byref(rule), 0) != 0:
@@ -143,7 +143,7 @@ def allow(libc: ctypes.CDLL, ruleset: int, path: str, access: int) -> None:
 
 def limits_of_memory() -> list[str]:
     """The files that say how much memory this process's control group may use."""
-    with open("/proc/self/cgroup") as groups:  # noqa: PTH123 -- pathlib doubles the launcher's start
+    with open("/proc/self/cgroup") as groups:  # noqa: PTH123  pathlib doubles the launcher's start
         memberships = [line.rstrip("\n").split(":", 2) for line in groups]
     limits = ["/sys/fs/cgroup/memory.max"]
     for number, controllers, path in memberships:
@@ -248,8 +248,8 @@ def out_of_the_way(descriptor: int) -> int:
 
 
 def main() -> None:
-    # Only the process that started this one writes to this pipe; json and signal took 10 of its 24 ms.
-    plan = marshal.load(sys.stdin.buffer)  # noqa: S302  see above
+    # json and signal took 10 of the 24 ms of this process.
+    plan = marshal.load(sys.stdin.buffer)  # noqa: S302  only the process that started this one writes to the pipe
     libc = ctypes.CDLL(None, use_errno=True)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     report = out_of_the_way(plan["report"])
