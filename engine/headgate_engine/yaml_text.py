@@ -63,7 +63,7 @@ def parse_with_lines(content: str) -> tuple[object, Mapping[Place, int]]:
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise NotYaml(str(error)) from error
     except (ArithmeticError, AttributeError, LookupError) as error:
-        # So PyYAML fails at `!!bool perhaps`, or at a number that is too large.
+        # PyYAML raises these at `!!bool perhaps`, or at a number that is too large.
         raise NotYaml("a value is not what its tag says, or is too large") from error
     finally:
         if loader is not None:

@@ -158,7 +158,7 @@ Form = Annotated[dict[str, str], Depends(_form)]
 async def _person(request: Request, who: Visit) -> Session:
     if who.session is None:
         reads = request.method == "GET"
-        # A form's own address has no page: its page is the one that posted it.
+        # The address that a form is posted to has no page: the person goes back to the page with the form.
         address = str(request.url) if reads else request.headers.get("referer", "")
         raise SignInNeeded(own_path_or_root(_SITE.sub("", address)), lost=not reads)
     return who.session

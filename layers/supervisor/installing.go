@@ -41,7 +41,7 @@ func installCommand(words []string) (bool, error) {
 		if err != nil {
 			return true, err
 		}
-		// Whoever ends it leaves what ran before running, and no part of a download.
+		// An interrupted install leaves the collector that runs as it is, and no partial download.
 		ctx, end := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 		defer end()
 		if err := install.Install(ctx, order, self); err != nil {

@@ -183,7 +183,7 @@ def test_a_timeline_shows_who_asked_and_what_came_of_it(fleet: Fleet, agent: Age
 def test_captures_are_off_until_a_session_of_an_admin_allows_them(fleet: Fleet, agent: Agent, now: Clock) -> None:
     path = f"{API}/fleets/{fleet.id}/deployments/{fleet.deployment_id}"
     assert refused(fleet.member.http.put(f"{path}/captures", json={"allowed": True})) == (403, "session_required")
-    # Records of one millisecond are in no order.
+    # Records of one millisecond have no order.
     now.moves(seconds=1)
     assert allow(fleet, allowed=False).json()["captures_allowed"] is False
     assert refused(start(fleet)) == (409, "captures_not_allowed")

@@ -91,7 +91,7 @@ def test_a_host_that_says_nothing_after_the_refusals_is_silent(
     fleet: Fleet, now: Clock, busy: Agent, host: Agent
 ) -> None:
     refused(fleet, now, busy, 5, host)
-    # Nobody is refused from now on.
+    # From here on, no message is refused.
     refused(fleet, now, busy, 3)
     assert states(fleet)["host"] == "pending_pickup"
     refused(fleet, now, busy, 2)

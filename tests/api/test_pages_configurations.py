@@ -179,7 +179,7 @@ def test_versions_are_sorted_by_the_heads_of_their_table(ann: Member, pages: Pag
     assert '<th scope="col" aria-sort="ascending"' in pages.shown(f"{path}?sort=n")
     assert "3 versions" in pages.shown(path)
     assert listed("?sort=nothing") == ["3", "2", "1"]
-    # A browser takes no other number, which would be answered with a page that is not there.
+    # The browser refuses other numbers, for which there is no page.
     compared = re.findall(r'<input (id="(?:from|to)".*?)>', pages.shown(f"configurations/{configuration_id}/compare"))
     assert [re.findall(r'(?:type|min|max|value)="(\w+)"', field) for field in compared] == [
         ["number", "1", "3", "2"],

@@ -232,7 +232,7 @@ def test_a_step_of_a_token_that_nobody_is_known_to_hold_is_approved_by_an_admin(
 
     assert "An Admin has to approve it" in waiting
     assert 'action="' + path + '/approve"' not in waiting
-    # What waits is no failure, and what has no button is not explained.
+    # A waiting rollout is not shown as failed, and an act without a button is not explained.
     assert re.findall(r'<div class="notice (\w+)">', waiting) == ["warn"]
     assert re.findall(r"<li><strong>(\w+)</strong>", waiting) == ["Abort"]
     assert re.findall(r'data-label="Then wait">([^<]*)<', waiting) == ["1 min, after an approval before it begins"]

@@ -411,7 +411,7 @@ def test_a_mistake_is_told_at_its_place_with_what_mends_it(join: JoinWith) -> No
 
     for name, (_, words, place, text) in PLACED.items():
         answer = answers[name]
-        # What lint tells of an expression stands there in its own words.
+        # In the findings, the linter's words stand for the error about an expression.
         lists = [[one for one in answer[key] if words in one["message"]] for key in ("findings", "errors")]
         matching = lists[0] or lists[1]
         fixes = [edit["text"] for one in matching for edit in one["fix"] or ()]

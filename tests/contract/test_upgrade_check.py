@@ -215,7 +215,7 @@ def test_a_configuration_that_is_written_with_escapes_is_compared_and_says_why_i
 
 @pytest.mark.parametrize("escaped", [False, True])
 def test_a_text_with_several_configurations_is_refused_with_their_paths(escaped: bool) -> None:
-    # So kubectl prints a text that has a blank at the end of a line.
+    # kubectl prints a text with a blank at the end of a line like this.
     first = f"data:\n  relay.yaml: {json.dumps(SECRETS)}\n" if escaped else AROUND["a map"]
     text = first + f"  other.yaml: |\n    {INNER}"
 

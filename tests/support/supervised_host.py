@@ -104,7 +104,7 @@ class SupervisedHost:
         for stat in Path("/proc").glob("[0-9]*/stat"):
             try:
                 parent = stat.read_text().rpartition(") ")[2].split()[1]
-                # First, since the arguments are others before it is this program.
+                # Read before the arguments, which are others until the process runs this program.
                 program = (stat.parent / "exe").readlink().name
                 arguments = (stat.parent / "cmdline").read_bytes().split(b"\0")
             except OSError:

@@ -58,7 +58,7 @@ def completed(folder: Path, server_url: str, line: str) -> list[str]:
     [
         ("headgate vali", ["validate"]),
         ("headgate validate ed", ["files"]),
-        # The ids of those whose names a shell would run, or the command would take for an option.
+        # Ids stand for names that a shell would run, or the command would take for an option.
         ("headgate config show ", ["edge", "cfg_02m7xx1hyrfzpvacqe78v66545", "cfg_03m7xx1hyrfzpvacqe78v66545"]),
         ("headgate deployment assign shops De", ["Default"]),
     ],

@@ -146,7 +146,7 @@ def _changes(api: Api, texts: Sequence[_Change], settings: Sequence[Setting]) ->
             sections = parse(change.before, change.label)
             after = edited(change.before, settings)
         except Absent as error:
-            # Another text than a configuration may have one inside.
+            # A text that is not a configuration may have one inside.
             around = change.stored is None and isinstance(sections, Mapping) and "receivers" not in sections
             part = _inside(api, change.before) if around else ""
             why = f"has no {error.missing}: it stays as it is"
@@ -169,7 +169,7 @@ def _inside(api: Api, content: str) -> str:
     try:
         part = api.post(ValidationResult, "/validate", {"yaml": content}).get("wrapped")
     except Failed:
-        # It is only told: the text stays as it is.
+        # The path is a hint: the text stays as it is in any case.
         return ""
     return one_line(part["path"]) if part else ""
 

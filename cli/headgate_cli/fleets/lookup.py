@@ -68,7 +68,7 @@ def instance(api: Api, fleet_id: str, name: str, *, gone: bool = False) -> str:
     """
     if is_id("ins", name):
         return name
-    # Without a name the list has all hosts, and one may report an empty name.
+    # Without a name the server lists all hosts, and a host may report an empty one.
     listed = api.items(InstanceOut, f"/fleets/{fleet_id}/instances", host=name) if name else ()
     ids = [
         instance["id"]

@@ -18,7 +18,7 @@ from headgate_cli.untrusted import one_line
 
 _UNDER_WAY: Final = ("in_progress", "paused", "waiting_for_approval", "halted")
 _FLEET_AND_GROUP: Final = 2
-# By which the service knows again what this command assigns.
+# The service recognizes this command's assignments by it.
 _ROLLBACK: Final = "Rollback"
 
 

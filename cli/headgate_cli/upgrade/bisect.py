@@ -101,7 +101,7 @@ def bisect(
             which = f"{first} breaks it; it may be one of the skipped versions before it: {', '.join(skipped)}"
         print_result(f"{one_line(name(file))}: {which}")
         shown = findings.of_validation(name(file), search.answers[first])
-        # What the host decides breaks nothing.
+        # Errors that only the host decides break nothing.
         errors = [each for each in shown if each.severity == "error" and each.code != "depends_on_host"]
         print_result(findings.as_text(errors, {name(file): content}))
     if first is not None or skipped:

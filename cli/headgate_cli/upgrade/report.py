@@ -82,7 +82,7 @@ def findings(label: str, report: shapes.UpgradeReport) -> Iterator[Finding]:
         for error in report["verdict"]["from"]["errors"]:
             finding = finding_of(label, "note", error)
             yield replace(finding, message=f"only on {source}: {error['message']}")
-    # What both versions ask of the host is not new, and has to be known all the same.
+    # What both versions need of the host is not new, but the reader has to provide it.
     known_warnings = (entry for entry in report["verdict"]["to"]["warnings"] if entry not in report["new_warnings"])
     yield from (finding_of(label, "warning", entry) for entry in known_warnings if entry["code"] == "depends_on_host")
     for lack in report["not_checked"]:

@@ -314,7 +314,7 @@ def _way_out(yaml: str, judge: _Judge) -> str:
     """Say where the configuration is if the text is one around it; empty for others."""
     if not inside.may_hold(yaml):
         return ""
-    # Imported here: runs of configurations do without it, and begin sooner.
+    # Imported here, because most runs do without it, and begin sooner.
     from headgate_engine.validation import service as validation
 
     try:

@@ -113,7 +113,7 @@ def check(
         return held.placed(result) if held else result
 
     def graph(left: float) -> Graph:
-        # Who shows pipelines leads to the places of their components.
+        # Clients link pipelines to the places of their components.
         shown = text.yaml if held and held.in_place else yaml
         return validation.graph(shown, version, env, files, asker=asker, timeout=left)
 

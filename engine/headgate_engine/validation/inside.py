@@ -52,7 +52,7 @@ class Inside:
     def without(self) -> str:
         """The whole text without the configuration, and with as many lines; empty if that cannot be known."""
         if not self.in_place:
-            # In quotes it is mostly the rest of a line. If not, nothing can be read from what is left.
+            # A quoted configuration usually ends its line. If it does not, the rest of the text cannot be read.
             lines = self.around.splitlines(keepends=True)
             before, value = "".join(lines[: self.line - 1]), "".join(lines[self.line - 1 : self.line])
             if value[self.column - 1 : self.column] not in ('"', "'"):
@@ -92,7 +92,7 @@ def configuration(verdict: ValidationResult, yaml: str) -> Inside | None:
         return None
     column = next((error.column for error in verdict.errors if error.code == "wrapped_configuration"), None) or 1
     around, lines = ([line.rstrip("\r") for line in text.split("\n")] for text in (yaml, part.yaml.rstrip("\n")))
-    # A mapping begins in the line that is told, a text below it.
+    # A mapping begins in the line of the answer, a block of text in the next one.
     for before in (part.line - 1, part.line):
         written = around[before : before + len(lines)]
         if len(written) == len(lines) and all(map(str.endswith, written, lines)):

@@ -136,9 +136,9 @@ def lint_configuration(
     timeout: float | None = None,
 ) -> LintResult:
     """Check a text whose `verdict` is known, or the configuration that it holds. Raises what `lint_yaml` does."""
-    result = _lint({"yaml": held.yaml if held else yaml}, version, asker, timeout)
     if verdict.no_configuration:
         raise NotLintable(inside.NOTHING, at=("body", "yaml"))
+    result = _lint({"yaml": held.yaml if held else yaml}, version, asker, timeout)
     errors = verdict.wrapped.errors if verdict.wrapped else verdict.errors
     others = [
         Skipped(Location(warning.component_path, warning.line, warning.column), "", warning.message)
@@ -314,7 +314,7 @@ def _lint(
     timeout: float | None = None,
     way_out: str = "lint the text in parts",
 ) -> LintResult:
-    """The linter's answer. `way_out` is said to who has too many expressions."""
+    """The linter's answer. The error about too many expressions ends with `way_out`."""
     version = version or asker.default_version
     try:
         answer = asker.ask("lint", request, version=version, timeout=timeout)

@@ -79,7 +79,7 @@ func Known(text string) []Match {
 	return known(text, formWords().in(strings.ToLower(text)))
 }
 
-// known is Known for a text that may hold these forms, by their places in formWords.
+// known is Known for a text that may hold these forms, by their numbers in formWords.
 func known(text string, may []bool) []Match {
 	var all []Match
 	for i, rule := range rules() {

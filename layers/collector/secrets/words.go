@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// search tells which forms a text may hold by their words, in one pass over it. The forms are the rules and then every way.
+// search finds the forms that a text may hold by their words, in one pass. Forms are numbered: rules first, then everyWay.
 type search struct {
-	// groups has, by the first two bytes of words, the place of theirs in words, 0 for none.
+	// groups maps the first two bytes of words to their place in words; 0 stands for none.
 	groups [1 << 16]uint16
 	words  [][]formWord
 	// signs are the words of one byte.
@@ -15,7 +15,7 @@ type search struct {
 	forms int
 }
 
-// formWord is a word of a form, which has that place among all forms.
+// formWord is a word and the number of its form.
 type formWord struct {
 	text string
 	form int
@@ -52,7 +52,7 @@ func (s *search) add(words []string) {
 
 func pairAt(text string, at int) int { return int(text[at])<<8 | int(text[at+1]) }
 
-// in tells of each form whether a text, in lower case, has one of its words.
+// in returns for each form, by its number, whether a text in lower case has one of its words.
 func (s *search) in(lower string) []bool {
 	has := make([]bool, s.forms)
 	for _, word := range s.signs {

@@ -24,7 +24,7 @@ from headgate.instances.reported.host import GATES_LABEL, LARGEST_NAMES, MOST_LA
 
 _SEALED: Final = ("linux", *SYSTEMS)
 _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
-# The platforms whose collectors have a network of their own, with the way to one that has the address.
+# The platforms whose collectors have a network of their own, with the way to reach the service from it.
 _APART: Final[Mapping[str, str]] = {
     "docker": "write `--network host` after `docker run`, on the machine where Headgate runs",
     "kubernetes": "Headgate needs an address that the cluster reaches",

@@ -111,7 +111,7 @@ def _validated(data: bytes, largest: int, validator: Callable[[], SchemaValidato
     try:
         said: Mapping[str, Any] = validator().validate_json(data)
     except ValidationError as error:
-        # Below the first, a place may be a key of the host's own.
+        # Names below the first level may be keys that the host chose.
         place = error.errors(include_url=False, include_input=False)[0]["loc"][:1]
         raise Malformed(str(*place) or "it is not a JSON object") from error
     return said

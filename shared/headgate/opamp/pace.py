@@ -96,7 +96,7 @@ class SenderPace:
             if account is None or account.promised + _NOTED_EVERY < now or now < account.noted + _NOTED_EVERY:
                 return None
             account.noted = now
-            # Until it is noted again, if it goes on.
+            # Covers the time until the next note, if refusals go on.
             return max(account.promised, now) + 2 * _NOTED_EVERY
 
     def _account(self, sender: str, rate: float, at_once: float, now: float) -> _Account:

@@ -11,9 +11,9 @@ from headgate.rollouts import store
 from headgate.rollouts.model import Rollout
 
 ROLLBACK: Final = "Rollback"
-"""Begins the message of an assignment that goes back, by which it is known again."""
+"""The start of the message of an assignment that goes back, by which it is recognized."""
 _TAKEN_BACK: Final = ("rolled_back", "aborted")
-# Of those before, nothing that anybody goes back to is known.
+# Older rollouts are not read.
 _MOST: Final = 100
 
 

@@ -188,7 +188,7 @@ def _unheard(state: RolloutState, listed: Sequence[RolloutHost]) -> int:
     if progress.soaking_since is None or progress.step == 0 or not state.gates.silent:
         return 0
     soak = timedelta(seconds=0 if progress.promoted else state.strategy.steps[progress.step - 1].soak_seconds)
-    # During refusals hosts that are not heard for longer are not silent.
+    # While messages are refused, hosts become silent later than otherwise.
     return unheard(listed, progress.soaking_since + soak if soak <= quiet_after() else state.at - quiet_after())
 
 

@@ -56,7 +56,7 @@ func run(ctx context.Context, env *operation.Environment, descriptor uintptr, pl
 	if err := os.Setenv("AWS_EC2_METADATA_DISABLED", "true"); err != nil {
 		return err
 	}
-	// Every host has it, and some components look for files below it: without it, they tell that instead of their own error.
+	// Every host has it. Without it, components that look for files below it report that instead of their own error.
 	if err := os.Setenv("HOME", "/"); err != nil {
 		return err
 	}

@@ -95,7 +95,7 @@ func noteAll(expressions []*expression) {
 		}
 		if key := e.list(); key != "" {
 			accepted.before = lists[key]
-			lists[key] = append(lists[key][:len(lists[key]):len(lists[key])], accepted)
+			lists[key] = append(lists[key], accepted)
 		}
 		if accepted.kind == Statement {
 			accepted.conditions = conditions[accepted.group]

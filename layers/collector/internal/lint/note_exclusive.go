@@ -43,7 +43,7 @@ var exclusive = &note{
 	},
 }
 
-// comparison is one of a path with a literal, as written.
+// comparison has the literal that a path is compared with, and the whole comparison as it is written.
 type comparison struct{ literal, text string }
 
 // contradiction returns the first comparisons of a path with two different literals, with this operator, among the parts of

@@ -21,7 +21,7 @@ var waysOut = []struct {
 	{regexp.MustCompile("\u00a0"), "this has a no-break space (U+00A0): write a blank"},
 }
 
-// withWayOut adds to a message what its reader does about it.
+// withWayOut adds the way out to a message, if one is known.
 func withWayOut(message string) string {
 	for _, way := range waysOut {
 		match := way.message.FindStringSubmatch(message)
@@ -37,12 +37,12 @@ func withWayOut(message string) string {
 	return message
 }
 
-// contextsOf are the contexts of a list of statements.
+// contextsOf are the contexts of statements and conditions, by the signal that the key of their list begins with.
 var contextsOf = map[string]string{
-	"trace_statements":   "span, spanevent, resource or scope",
-	"metric_statements":  "metric, datapoint, resource or scope",
-	"log_statements":     "log, resource or scope",
-	"profile_statements": "profile, resource or scope",
+	"trace":   "span, spanevent, resource or scope",
+	"metric":  "metric, datapoint, resource or scope",
+	"log":     "log, resource or scope",
+	"profile": "profile, resource or scope",
 }
 
 var (
@@ -63,7 +63,10 @@ func (r *report) quotedValues() {
 		path := finding.path
 		isContext := strings.HasPrefix(finding.Message, "unknown context ")
 		if isContext && len(path) > 2 {
-			finding.Message += "; its name here is " + contextsOf[path[2]]
+			signal, _, _ := strings.Cut(path[2], "_")
+			if contexts := contextsOf[signal]; contexts != "" {
+				finding.Message += "; its name here is " + contexts
+			}
 			path = path[:2]
 		}
 		isTwice := duplicate.MatchString(finding.Message)

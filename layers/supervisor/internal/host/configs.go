@@ -66,15 +66,15 @@ func readConfigs(storage string) *configs {
 	return known
 }
 
-// mend replaces what a full disk or a power cut left of the supervisor's file by what ran: from a damaged one it would
-// start a collector that runs nothing, and report it as applied.
+// mend replaces the supervisor's file by what ran, if a full disk or a power cut has damaged it: from a damaged file the
+// supervisor would start a collector that runs nothing, and report it as applied.
 func (c *configs) mend() {
 	content, err := files.Read(c.received, largestConfigs)
 	if err != nil || decoded(content) != nil {
 		return
 	}
 	log.Printf("%s is damaged: the supervisor starts with what ran before", c.received)
-	// First, for its room.
+	// Removed first, because the disk may be full.
 	err = os.Remove(c.received)
 	for _, before := range c.known() {
 		if content, encoding := proto.Marshal(before); err == nil && encoding == nil {
@@ -221,7 +221,7 @@ func (c *configs) save() {
 	c.unsaved = err != nil
 }
 
-// again saves what could not be saved before, and what the supervisor could not save either.
+// again repeats a write that failed, and mends the supervisor's file, whose write may have failed as well.
 func (c *configs) again() {
 	if !c.unsaved {
 		return

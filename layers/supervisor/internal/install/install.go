@@ -391,7 +391,7 @@ func waitUntilHealthy(ctx context.Context, address string) error {
 		if err == nil {
 			return nil
 		}
-		// The end of the time is not why the supervisor did not answer.
+		// That the time is over does not say why the supervisor did not answer.
 		if last == nil || ctx.Err() == nil {
 			last = err
 		}
