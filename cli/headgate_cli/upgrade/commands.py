@@ -133,7 +133,7 @@ def check(
     wrong = report.changes if strict else report.breaks
     differs = strict and any(each.outputs.differs for each in checked if each.outputs)
     if output == "text" and not on_host and any(report.only_on_host(each.report) for each in checked):
-        say("This machine lacks what hosts have; --on-host accepts that")
+        say("The machine that checks lacks what hosts have; --on-host accepts that")
     if failed or differs or any(wrong(each.report, on_host=on_host) for each in checked):
         raise Ended(FAILED)
 
