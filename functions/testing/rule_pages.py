@@ -25,7 +25,7 @@ from web.layout import redirect
 from web.pages import Here, MemberPage, page_router
 from web.parts import action, empty, hidden, home, link, moment, nothing_yet, tag
 from web.table import table
-from web.workspace import heading, path_of
+from web.workspace import NO_PIPELINES, heading, path_of
 
 router = page_router()
 
@@ -112,7 +112,7 @@ def _pipelines(caller: Caller, configuration_id: str, version: Version) -> Html:
         (link(_rules_path(caller, configuration_id, n, pipeline), pipeline), _count(sets.get(pipeline)))
         for pipeline in [*named, *(pipeline for pipeline in sets if pipeline not in named)]
     ]
-    return table(_PIPELINE_COLUMNS, rows) if rows else empty("This version has no pipelines.")
+    return table(_PIPELINE_COLUMNS, rows) if rows else empty(NO_PIPELINES)
 
 
 @router.get("/organizations/{organization_id}/configurations/{configuration_id}/tests")

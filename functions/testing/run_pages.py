@@ -10,6 +10,7 @@ from headgate.configurations.pipelines import pipelines
 from headgate.http.parameters import ConfigurationId, VersionNumber
 from web.html import html
 from web.pages import Here, page_router
+from web.workspace import NO_PIPELINES
 
 router = page_router()
 
@@ -25,6 +26,7 @@ _PAGE: Final = """\
 @router.get("/organizations/{organization_id}/configurations/{configuration_id}/versions/{n}/run")
 def show_run_form(here: Here, configuration_id: ConfigurationId, n: VersionNumber) -> Response:
     configuration, version = configurations.snapshot(here.caller, configuration_id, n)
+    named = pipelines(version.yaml or "")
     content = html(
         _PAGE,
         home=here.home,
@@ -32,7 +34,8 @@ def show_run_form(here: Here, configuration_id: ConfigurationId, n: VersionNumbe
         name=configuration.name,
         id=configuration.id,
         n=n,
-        pipelines=json.dumps(pipelines(version.yaml or "")),
+        pipelines=json.dumps(named),
         yaml=version.yaml,
     )
-    return here.page("configurations", f"Test {configuration.name}, version {n}", content, script="test_run", wide=True)
+    title, problem = f"Test {configuration.name}, version {n}", "" if named else NO_PIPELINES
+    return here.page("configurations", title, content, script="test_run", wide=True, problem=problem)

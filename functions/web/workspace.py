@@ -22,6 +22,9 @@ _HEADING: Final = """\
 <nav class="tabs" aria-label="{name}">{tabs}</nav>"""
 _TAB: Final = '<a href="{path}"{current}>{label}</a>'
 _ROLL_OUT: Final = '<a class="button main" href="{home}/fleets/roll-out?configuration_id={id}">Roll out</a>'
+NO_PIPELINES: Final = """\
+This version names no pipelines. If its configuration is inside of a ConfigMap or another document, open it in the \
+editor, which takes it out."""
 
 
 def path_of(caller: Caller, configuration_id: str) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from textwrap import indent
 
 import pytest
 
@@ -105,3 +106,16 @@ def test_a_test_of_a_draft_is_deleted_by_a_form_and_one_of_a_published_version_i
     assert "is published" in refused.text
     assert [one.name for one in version_tests.of_version(ada.id, 1).tests] == ["b"]
     assert "Delete" not in ada.card()
+
+
+WRAPPED = f"kind: ConfigMap\ndata:\n  relay: |\n{indent(TEXT, '    ')}"
+
+
+@pytest.mark.parametrize("page", ["tests", "versions/1", "versions/1/run"])
+def test_a_text_around_a_configuration_says_where_it_is_taken_out(ada: Browser, page: str) -> None:
+    around = configurations.create(ada.caller, "Around", WRAPPED, "otelcol-contrib", None)[0].id
+    home = f"/organizations/{ada.caller.organization_id}/configurations"
+    words = "inside of a ConfigMap or another document, open it in the editor, which takes it out"
+
+    assert words in ada.http.get(f"{home}/{around}/{page}").text
+    assert words not in ada.http.get(f"{home}/{ada.id}/{page}").text

@@ -28,13 +28,15 @@ function answering(status: number, body: unknown): { api: Api; asked: string[] }
 test("an invalid text stands against it with its number of errors, and leads to them", () => {
   assert.deepEqual(ofVerdict(verdict({})), []);
   for (const [errors, words] of [
-    [1, "(one error)"],
-    [2, "(2 errors)"],
+    [1, "1 error"],
+    [2, "2 errors"],
   ] as const) {
-    const [against] = ofVerdict(verdict({ valid: false, errors: Array(errors).fill({}) }));
-    assert.equal(against?.text, `Collector 0.139.0 does not accept this text ${words}: hosts would refuse it.`);
+    const [against] = ofVerdict(verdict({ valid: false, findings: Array(errors).fill({ severity: "error" }) }));
+    assert.equal(against?.text, `✕ Not valid on collector 0.139.0: ${words}, so that hosts would refuse it.`);
     assert.equal(against.panel, "Problems");
   }
+  const [onHost] = ofVerdict(verdict({ valid: false, valid_on_host: true }));
+  assert.equal(onHost?.text, "! Valid on collector 0.139.0 only on a host that has what the warnings name.");
 });
 
 const finding = (severity: string, more: object = {}): object => ({

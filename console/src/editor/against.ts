@@ -2,6 +2,7 @@
 import type { Api } from "../lib/api";
 import type { Check, PolicyFinding } from "../lib/types";
 import { messageOf } from "../lib/ui";
+import { verdictForHosts } from "./problems";
 import { question } from "./question";
 import type { Session } from "./session";
 
@@ -20,10 +21,8 @@ export interface Against {
 // The most policy errors that are listed; all of them are counted.
 const MOST = 5;
 
-export function ofVerdict({ valid, version, errors }: Check): Against[] {
-  const count = errors.length === 1 ? "one error" : `${errors.length} errors`;
-  const text = `Collector ${version} does not accept this text (${count}): hosts would refuse it.`;
-  return valid ? [] : [{ text, panel: "Problems" }];
+export function ofVerdict(check: Check): Against[] {
+  return check.valid ? [] : [{ text: verdictForHosts(check), panel: "Problems" }];
 }
 
 /** What starting the components of the saved text shows; an outage of it stops nothing. */

@@ -35,6 +35,36 @@ export function shown(check: Check): Shown[] {
     );
 }
 
+export interface Verdict {
+  text: string;
+  /** The same in a few words, for a tag. */
+  short: string;
+  kind: "good" | "warn" | "bad";
+}
+
+/** The collector's verdict in words. What only a host can decide is not called an error, nor valid. */
+export function verdictOf(check: Check): Verdict {
+  const on = `collector ${check.version}`;
+  if (check.valid) return { text: `✓ Valid on ${on}`, short: "valid", kind: "good" };
+  if (check.valid_on_host === true)
+    return { text: `! Valid on ${on} only on a host that has what the warnings name`, short: "on hosts", kind: "warn" };
+  if (check.valid_on_host === null)
+    return {
+      text: `! Not known for ${on}: the host decides what the warnings name`,
+      short: "host decides",
+      kind: "warn",
+    };
+  const errors = check.findings.filter(({ severity }) => severity === "error").length;
+  const short = errors === 1 ? "1 error" : `${errors} errors`;
+  return { text: `✕ Not valid on ${on}: ${short}`, short, kind: "bad" };
+}
+
+/** The same as a sentence before a text is published or assigned. */
+export function verdictForHosts(check: Check): string {
+  const { text, kind } = verdictOf(check);
+  return `${text}${kind === "bad" ? ", so that hosts would refuse it" : ""}.`;
+}
+
 const RANK = { error: 0, warning: 1, info: 2 };
 const SOURCES: Record<ListedFinding["source"], string> = {
   collector: "collector",

@@ -1,5 +1,5 @@
 // The overview of a configuration: its graph, with what hosts report of the version.
-import { shown } from "../editor/problems";
+import { verdictOf } from "../editor/problems";
 import { followHosts } from "../graph/health";
 import { drawVersion } from "../graph/of_version";
 import { GraphPanel } from "../graph/panel";
@@ -20,9 +20,8 @@ void draw();
 async function draw(): Promise<void> {
   try {
     const { version, check } = await drawVersion(api, panel, configuration, n);
-    const errors = shown(check).filter(({ severity }) => severity === "error").length;
-    const verdict = check.valid ? "valid" : errors === 1 ? "1 error" : `${errors} errors`;
-    byId("validity", HTMLElement).replaceChildren(h("span", { class: `tag ${check.valid ? "good" : "bad"}` }, verdict));
+    const { short, kind } = verdictOf(check);
+    byId("validity", HTMLElement).replaceChildren(h("span", { class: `tag ${kind}` }, short));
     if (version.status !== "published") return;
   } catch (error) {
     return panel.show(undefined, [], notChecked(error)[0]);

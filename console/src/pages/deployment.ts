@@ -4,7 +4,7 @@ import { byId, h } from "../lib/dom";
 import { complete, fresh } from "../lib/live";
 import { given, page } from "../lib/page";
 import type { Check, Version } from "../lib/types";
-import { shown } from "../editor/problems";
+import { shown, verdictForHosts } from "../editor/problems";
 import { question } from "../editor/question";
 import { OWN, StrategyForm } from "../fleets/strategy";
 import { drawWhenOpened } from "../graph/of_group";
@@ -254,13 +254,7 @@ function review(
         sheet && document.importNode(sheet, true),
         ...(onHosts ? ofVariables(onHosts) : []),
         h("h3", {}, "What speaks against it"),
-        h(
-          "p",
-          {},
-          check.valid
-            ? `✓ Valid on collector ${check.version}.`
-            : `✕ Collector ${check.version} does not accept it: hosts would refuse it.`,
-        ),
+        h("p", {}, verdictForHosts(check)),
         problems.length > 0 &&
           h(
             "ul",

@@ -5,7 +5,7 @@ import { Editor } from "../editor/editor";
 import { documentLines } from "../editor/assist";
 import { Panels } from "../editor/panels";
 import { outline } from "../editor/place";
-import { shown } from "../editor/problems";
+import { shown, verdictOf } from "../editor/problems";
 import { publish } from "../editor/publishing";
 import { Reference } from "../editor/reference";
 import { gates, question } from "../editor/question";
@@ -99,15 +99,9 @@ const checks = new Checks<Check>(
     editor.show(problems, items);
     panels.show(check, problems);
     if (check.graph && "pipelines" in check.graph) run.pipelines = check.graph.pipelines.map(({ id }) => id);
-    const errors = problems.filter(({ severity }) => severity === "error").length;
-    const others = problems.length - errors;
-    tell(
-      check.valid
-        ? `✓ Valid on collector ${check.version}`
-        : `✕ Not valid on collector ${check.version}: ${errors} ${errors === 1 ? "error" : "errors"}`,
-      check.valid ? "good" : "bad",
-      others ? ` · ${others} more ${others === 1 ? "finding" : "findings"}` : "",
-    );
+    const others = problems.filter(({ severity }) => severity !== "error").length;
+    const { text, kind } = verdictOf(check);
+    tell(text, kind, others ? ` · ${others} more ${others === 1 ? "finding" : "findings"}` : "");
   },
   (error) => {
     latest = null;

@@ -4,7 +4,7 @@ import { Checks } from "../editor/checks";
 import { Editor } from "../editor/editor";
 import { Panels } from "../editor/panels";
 import { outline } from "../editor/place";
-import { shown } from "../editor/problems";
+import { shown, verdictOf } from "../editor/problems";
 import { Reference } from "../editor/reference";
 import { ApiError, type Api } from "../lib/api";
 import { h } from "../lib/dom";
@@ -129,11 +129,10 @@ export class Trial {
 
   private show(check: Check): void {
     const problems = shown(check);
-    const errors = problems.filter(({ severity }) => severity === "error").length;
     this.editor.show(problems, check.lint && "items" in check.lint ? check.lint.items : []);
     this.panels.show(check, problems);
-    if (check.valid) this.tell(`✓ Valid on collector ${check.version}`, "good");
-    else this.tell(`✕ Not valid on collector ${check.version}: ${errors} ${errors === 1 ? "error" : "errors"}`, "bad");
+    const { text, kind } = verdictOf(check);
+    this.tell(text, kind);
   }
 
   private tell(text: string, kind = ""): void {
