@@ -123,6 +123,19 @@ def test_an_instance_sends_sixty_at_once_and_nobody_uses_up_those_of_another_key
     assert sent == [60] * 4
 
 
+def test_a_host_that_sends_512_kib_again_and_again_has_seven_messages_at_once(at_noon: str) -> None:
+    sent = sent_before_refusal(partial(pace.require_turn_of_instance, at_noon, b"u", size=512 << 10))
+
+    assert sent == 7
+
+
+def test_a_clock_that_was_set_back_makes_nobody_wait_for_as_long() -> None:
+    turns = SenderPace()
+    before, after = [turns.wait("a", 1.0, 1.0, at) for at in (200.0, 200.0, 100.0)][1:]
+
+    assert (before, after) == (1.0, 2.0)
+
+
 def test_a_message_costs_its_sender_a_turn_and_time_gives_turns_back() -> None:
     turns = SenderPace()
     waits = [turns.wait("a", 2.0, 3.0, at) for at in (0.0, 0.0, 0.0, 0.0, 0.5, 0.5, 1.0, 99.0, 99.0, 99.0, 99.0)]

@@ -4,6 +4,7 @@ An interpreter answers nobody else while a pattern runs: one that grows with the
 for minutes. If this fails, let no two parts of the pattern match the same text.
 """
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Final
@@ -11,6 +12,7 @@ from typing import Final
 import pytest
 
 from headgate.opamp.reasons import REASONS
+from headgate.opamp.secret_forms import in_python
 from tests.support.regular_expressions import ROOT, NotKnown, Pattern, calls, growth, pattern_of
 
 BUILT: Final[Mapping[tuple[str, str], str]] = {
@@ -56,6 +58,13 @@ def test_no_pattern_grows_faster_than_its_text() -> None:
     assert unknown == {*BUILT}
     assert len(distinct) > 100
     assert {one.place: slow for one in distinct.values() if (slow := growth(one))} == {}
+
+
+def test_a_run_of_dashes_is_looked_through_for_secret_options_once() -> None:
+    data = json.loads((ROOT / "shared/headgate/opamp/secret_forms.json").read_bytes())
+    (options,) = [way["pattern"] for way in data["ways"] if way["words"] == ["-"]]
+
+    assert growth(Pattern("options", in_python(options), re.ASCII, searched=True)) is None
 
 
 @pytest.mark.parametrize(

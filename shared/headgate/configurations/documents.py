@@ -19,15 +19,16 @@ class Unreadable(Exception):
     """The text is not YAML, or nests too deeply."""
 
 
-def document(text: str) -> yaml.Node | None:
-    """The first document, which is the one that the collector reads; None for a text without one. Raises Unreadable.
+def document(text: str, most_nodes: int | None = None) -> yaml.Node | None:
+    """The first document, which is the one that the collector reads; None for a text without one.
 
-    Nothing is constructed: an alias is the node that it refers to, which may contain itself.
+    Raises Unreadable, also for a text with more nodes than `most_nodes`, before any is built. Nothing is constructed:
+    an alias is the node that it refers to, which may contain itself.
     """
     if not readable(text):
         raise Unreadable
     try:
-        if _deepest(yaml.parse(text, Loader=SafeLoader)) > DEEPEST:
+        if not _fits(yaml.parse(text, Loader=SafeLoader), most_nodes):
             raise Unreadable
         return next(yaml.compose_all(text, Loader=SafeLoader), None)
     except (yaml.YAMLError, ValueError) as error:
@@ -98,15 +99,18 @@ def configuration_in(root: yaml.Node | None) -> yaml.Node | None:
     return value_of(value_of(root, "spec"), "config") if is_collector_resource(root) else root
 
 
-def _deepest(events: Iterable[yaml.Event]) -> int:
-    """The depth of the text, up to DEEPEST. libyaml's composer is recursive: deep text would end the process."""
-    depth = deepest = 0
+def _fits(events: Iterable[yaml.Event], most_nodes: int | None) -> bool:
+    """True if the text is not too large, and nests no deeper than DEEPEST.
+
+    libyaml's composer is recursive: deep text would end the process.
+    """
+    depth = nodes = 0
     for event in events:
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
-            deepest = max(deepest, depth)
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
-        if deepest > DEEPEST:
-            break
-    return deepest
+        nodes += isinstance(event, yaml.NodeEvent)
+        if depth > DEEPEST or (most_nodes is not None and nodes > most_nodes):
+            return False
+    return True

@@ -85,7 +85,7 @@ def _redacted(files: Mapping[str, bytes]) -> RedactedText:
     walk = _Walk()
     for name, body in sorted(files.items()):
         try:
-            root = document(body.decode())
+            root = document(body.decode(), MOST_NODES)
             _leave_written(root)
             components |= _components(configuration_in(root))
             walk.visit(root, (), hides=False)

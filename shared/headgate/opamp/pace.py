@@ -107,6 +107,9 @@ class SenderPace:
                 self._accounts.popitem(last=False)
         else:
             self._accounts.move_to_end(sender)
+            # A clock that was set back takes the turns that it gave along.
+            back = max(0.0, account.at - now)
+            account.promised, account.noted = account.promised - back, account.noted - back
             account.left = min(at_once, account.left + max(0.0, now - account.at) * rate)
             account.at = now
         return account
@@ -141,13 +144,15 @@ def charge_size(credential: str, size: int) -> None:
     _tokens.charge(_sender(credential), *_of_token(), clock.now().timestamp(), size // BYTES_OF_MESSAGE)
 
 
-def require_turn_of_instance(token_hash: str, uid: bytes, key: bytes = b"") -> None:
+def require_turn_of_instance(token_hash: str, uid: bytes, key: bytes = b"", size: int = 0) -> None:
     """Count a message of the instance by this token and key, so that nobody else can use up the share of its host.
 
-    Raises TooManyMessages.
+    Its `size` counts as with the token's. Raises TooManyMessages.
     """
-    if wait := _instances.wait(token_hash + (uid + key).hex(), *OF_INSTANCE, clock.now().timestamp()):
+    sender, now = token_hash + (uid + key).hex(), clock.now().timestamp()
+    if wait := _instances.wait(sender, *OF_INSTANCE, now):
         raise TooManyMessages("instance", wait)
+    _instances.charge(sender, *OF_INSTANCE, now, size // BYTES_OF_MESSAGE)
 
 
 def _sender(credential: str) -> str:

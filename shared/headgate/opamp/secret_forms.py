@@ -228,6 +228,8 @@ def in_python(pattern: str) -> str:
     """A pattern of RE2 in Python's words: flags in the midst hold to the end of their group, and classes have names."""
     pattern = pattern.replace("[[:alnum:]]", "[0-9A-Za-z]").replace("[:alnum:]", "0-9A-Za-z").replace(r"\z", r"\Z")
     pattern = pattern.replace(r"\pL", "A-Za-z" if r"[\pL" in pattern else "[A-Za-z]")
+    # From each dash of a run, all that follows would be looked at again; what matches from the first one is the same.
+    pattern = pattern.replace(r"\B--?[\w-]*", r"(?<!-)\B--?[\w-]*")
     parts, opened, at, in_class = [], [0], 0, False
     while at < len(pattern):
         if pattern[at] == "\\":

@@ -85,7 +85,8 @@ def exchange(credential: str, deployment_id: str, body: bytes, signature: str = 
         sender.authenticate()
         _note_refusals(credential, sender.fleet_id, clock.now())
         raise
-    pace.require_turn_of_instance(sender.token_hash, report.uid, sender.key.public if sender.key else b"")
+    public = sender.key.public if sender.key else b""
+    pace.require_turn_of_instance(sender.token_hash, report.uid, public, len(body))
     return _answer(credential, sender, report)
 
 
