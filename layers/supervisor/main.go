@@ -42,6 +42,9 @@ const outputName = "agent.log"
 // The file from which the supervisor starts the collector.
 const effectiveName = "effective.yaml"
 
+// A collector that starts from a part of its configuration may run without what is missing.
+var errNotWritten = errors.New(effectiveName + " could not be written whole, so no collector starts from it: make room on the disk")
+
 // When the service is told that this host stops, although its collector has not ended yet: Docker kills a container ten
 // seconds after it was asked to stop.
 const latestGoodbye = 6 * time.Second
@@ -197,12 +200,14 @@ func run(stop context.Context, ours *settings.Settings, self string) error {
 	events := official.Events{
 		Exited: func() { trial.Exited(); captures.Exited() }, Initial: func() { known.Started(); begun() }, Written: known.Written,
 		Started: func() { trial.Started(); known.CollectorStarted() }, Line: lines.Line,
+		// The service manager starts this program again until there is room.
+		NotWritten: func() { _ = os.Remove(filepath.Join(ours.Storage, effectiveName)); end(errNotWritten) },
 	}
 	goodbye := func() { messages.Goodbye(host.Uninstalled(ours.Storage)) }
 	if err := supervise(signals, cfg, instance, events, ours.StopTimeout, goodbye); err != nil {
 		return err
 	}
-	if cause := context.Cause(signals); errors.Is(cause, launch.ErrRestart) {
+	if cause := context.Cause(signals); errors.Is(cause, launch.ErrRestart) || errors.Is(cause, errNotWritten) {
 		return cause
 	}
 	return nil

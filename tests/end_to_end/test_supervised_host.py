@@ -152,6 +152,33 @@ def test_a_changed_file_is_told_by_its_keys_and_a_start_writes_damaged_ones_agai
     assert yaml.safe_load(effective.read_text())["exporters"] == whole["exporters"]
 
 
+# A disk of 4 MB in the place of the storage, with its files and room for four blocks.
+FULL = """
+mkdir "$0.full" && mount -t tmpfs -o size=4m none "$0.full" && cp -a "$0/." "$0.full" && mount --bind "$0.full" "$0"
+cat /dev/zero >"$0/filler" 2>/dev/null; truncate -s -16K "$0/filler"; exec "$@"
+"""
+
+
+def test_no_collector_starts_from_the_part_of_its_configuration_that_a_full_disk_takes(
+    host: SupervisedHost, backend: str
+) -> None:
+    keys = ", ".join(f"key-{n}" for n in range(9_000))
+    host.applies(flowing(f"{backend}/good") + f"processors: {{batch: {{metadata_keys: [{keys}]}}}}\n")
+    host.stop()
+    # Whose blocks are free when it is written again: something else takes them meanwhile.
+    (host.storage / "effective.yaml").unlink()
+    host.start("unshare", "--map-root-user", "--mount", "sh", "-c", FULL, str(host.storage))
+    process = host.process
+    assert process is not None
+    host.waits(lambda: process.poll() is not None)
+    assert process.returncode == 1
+    assert "effective.yaml could not be written whole, so no collector starts from it" in host.log()
+
+    host.start()
+    host.waits(lambda: host.collector() != 0)
+    assert yaml.safe_load((host.storage / "effective.yaml").read_text())["processors"]
+
+
 def test_a_restart_restarts_the_collector_once_and_nothing_else(host: SupervisedHost, backend: str) -> None:
     host.applies(flowing(f"{backend}/good", "to be restarted"))
     before, supervisor, messages = host.collector(), host.process, len(host.told.messages)

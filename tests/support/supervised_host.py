@@ -71,7 +71,8 @@ class SupervisedHost:
     def storage(self) -> Path:
         return self.folder / "var"
 
-    def start(self) -> None:
+    def start(self, *before: str) -> None:
+        """Start the supervisor, by the command `before` if there is one, which becomes its process."""
         programs = cached_programs()
         environment = {
             "PATH": os.environ["PATH"],
@@ -86,7 +87,7 @@ class SupervisedHost:
             "SECRET": "a secret value",
         }
         with (self.folder / "log").open("ab") as log:
-            self.process = subprocess.Popen([programs["headgate-supervisor"]], env=environment, stderr=log)
+            self.process = subprocess.Popen([*before, programs["headgate-supervisor"]], env=environment, stderr=log)
 
     def stop(self) -> None:
         """In order, as a service manager does."""

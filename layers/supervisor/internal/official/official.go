@@ -15,6 +15,10 @@ const (
 	initial = "Effective config found, starting agent initial time"
 	written = "Agent is not running, starting new instance"
 	started = "Agent process started"
+	// The supervisor logs these if it could not write the collector's file, at its start and later, and starts the collector
+	// from what it could write.
+	notWritten      = "Failed to write agent config."
+	notWrittenLater = "Failed to write agent config"
 	// The supervisor logs it before it begins to count the time to apply, and then stops the collector.
 	applying = "agent has new config"
 
@@ -45,6 +49,8 @@ type Events struct {
 	Initial func()
 	// Written is called when it has written the file later, and is about to start the collector from it.
 	Written func()
+	// NotWritten is called when it could not write all of the file, and is about to start the collector from it.
+	NotWritten func()
 	// Started is called when a process of the collector was started.
 	Started func()
 	// Line is called with each line of the collector's output, if the supervisor logs them.
@@ -123,6 +129,8 @@ func (l *listening) hear(message string) {
 		// No line tells that the second step was made.
 		time.Sleep(applyPause)
 		l.events.Written()
+	case notWritten, notWrittenLater:
+		l.events.NotWritten()
 	case started:
 		l.events.Started()
 	case restarting:

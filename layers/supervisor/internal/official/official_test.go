@@ -26,7 +26,7 @@ const module = "github.com/open-telemetry/opentelemetry-collector-contrib/cmd/op
 const stopWithin = 300 * time.Millisecond
 
 // heard counts the events.
-type heard struct{ exited, initial, written, started int }
+type heard struct{ exited, initial, written, notWritten, started int }
 
 func (h *heard) logger() (*zap.Logger, *observer.ObservedLogs) {
 	core, logs := observer.New(zapcore.InfoLevel)
@@ -35,6 +35,8 @@ func (h *heard) logger() (*zap.Logger, *observer.ObservedLogs) {
 		Initial: func() { h.initial++ },
 		Written: func() { h.written++ },
 		Started: func() { h.started++ },
+
+		NotWritten: func() { h.notWritten++ },
 	}, stopWithin)), logs
 }
 
@@ -89,7 +91,9 @@ func sources(t *testing.T) string {
 // A line of another wording would be missed in silence.
 func TestEachLineIsOneThatTheSupervisorLogs(t *testing.T) {
 	source := sources(t)
-	for _, line := range []string{exited, initial, written, started, applying, restarting, stopping, starting, restarted, connected} {
+	for _, line := range []string{
+		exited, initial, written, notWritten, notWrittenLater, started, applying, restarting, stopping, starting, restarted, connected,
+	} {
 		if !strings.Contains(source, "("+strconv.Quote(line)) {
 			t.Errorf("the supervisor does not log %q", line)
 		}
@@ -105,12 +109,12 @@ func TestEachLineIsOneThatTheSupervisorLogs(t *testing.T) {
 func TestEventsAreCalledAlsoForLinesThatAreNotLogged(t *testing.T) {
 	var events heard
 	logger, logs := events.logger()
-	for _, line := range []string{exited, initial, written, started} {
+	for _, line := range []string{exited, initial, written, notWritten, notWrittenLater, started} {
 		logger.With(zap.Int("pid", 1)).Debug(line)
 	}
 	logger.Info(connected)
 	logger.Info("another line")
-	if (events != heard{1, 1, 1, 1}) {
+	if (events != heard{1, 1, 1, 2, 1}) {
 		t.Error(events)
 	}
 	if logs.Len() != 1 || logs.All()[0].Message != "another line" {
