@@ -1,6 +1,6 @@
 """Presets to their end, approvals and nights on real hosts whose clocks are an hour behind or ahead of the service's.
 
-Soaks of minutes and hours are promoted, or pass while the service is away.
+Soaks of minutes and hours are promoted: none passes while the service is away, or because its clock went forward.
 """
 
 import time
@@ -87,9 +87,11 @@ def test_a_night_without_the_service_takes_nothing_back(group: Hosts, service: L
     service.environment[AHEAD] = str(10 * HOUR)
     service.start()
     group.api = service.client()
+    group.until(rollout, lambda shown: "after an interruption" in (shown["reason"] or ""))
 
-    ended = group.ends(rollout, seconds=400)
-
+    back = group.until(rollout, lambda shown: shown["reason"] is None, seconds=400)
+    assert (back["status"], back["step"]) == ("in_progress", 1)
+    ended, _ = to_its_end(group, Admin(service), rollout)
     assert (ended["status"], ended["failures"]) == ("completed", [])
     group.all_run(n)
     assert {loss.lost for loss in group.losses().values()} == {0}

@@ -7,7 +7,7 @@ import pytest
 
 from headgate.instances.state.model import STALE_AFTER, Refusals
 from headgate.rollouts.strategy import Gates, RolloutStep, Strategy
-from tests.support.rolling_in_memory import AT_ONCE, ILL, OLD, QUIET, Fare, Group, applied
+from tests.support.rolling_in_memory import AT_ONCE, ILL, NEW, OLD, QUICK, QUIET, Fare, Group, applied
 
 
 @pytest.mark.parametrize(
@@ -226,3 +226,32 @@ def test_what_failed_on_a_host_before_is_not_put_down_to_the_version() -> None:
     group.start()
 
     assert group.ends().status == "completed"
+
+
+def ill_in_its_soak(hosts: int) -> Group:
+    """A group whose first host does not run the version in health since the middle of its soak."""
+    group = Group.of(hosts)
+    group.start(QUICK)
+    group.goes_on(lambda rollout: rollout.progress.soaking_since is not None)
+    group.with_new()[0].starts_slowly = True
+    group.goes_on(lambda rollout: rollout.reason == "Waits for 1 instance to run the version in health again")
+    return group
+
+
+@pytest.mark.parametrize("hosts", [1, 3])
+def test_a_version_whose_host_falls_ill_in_the_soak_reaches_no_other_and_is_taken_back(hosts: int) -> None:
+    group = ill_in_its_soak(hosts)
+    assert len(group.with_new()) == 1
+    back = group.goes_on(lambda rollout: rollout.status == "rolling_back")
+
+    assert [failure.gate for failure in back.failures] == ["crash_loop"]
+    assert len([host for host in group.hosts if host.had_new]) == 1
+
+
+@pytest.mark.parametrize("hosts", [1, 3])
+def test_a_host_that_is_well_again_after_its_soak_lets_the_rollout_go_on(hosts: int) -> None:
+    group = ill_in_its_soak(hosts)
+    for host in group.hosts:
+        host.starts_slowly = False
+
+    assert (group.ends().status, group.stored.assignment) == ("completed", NEW)

@@ -57,7 +57,7 @@ def _set_back(state: RolloutState, ticked_at: datetime) -> RolloutState:
 def _interrupted(state: RolloutState, since: timedelta, *, starts_anew: bool) -> RolloutState:
     """Judge again after so long a time. It is no part of a soak: nobody judged, or only the clock went forward."""
     soaking_since = state.progress.soaking_since
-    state = state.with_progress(soaking_since=soaking_since and soaking_since + since)
+    state = state.with_progress(soaking_since=soaking_since and soaking_since + since - wait())
     return state.with_progress(awake_since=state.at) if starts_anew else state
 
 
@@ -119,8 +119,7 @@ def _is_soaked(state: RolloutState) -> bool:
     progress = state.progress
     if progress.soaking_since is None or progress.step == 0:
         return False
-    soak = timedelta(seconds=state.strategy.steps[progress.step - 1].soak_seconds)
-    return progress.promoted or state.at - progress.soaking_since >= soak
+    return state.at - progress.soaking_since >= _soak(state)
 
 
 def _next(state: RolloutState, listed: Sequence[RolloutHost]) -> RolloutState:
@@ -137,6 +136,9 @@ def _next(state: RolloutState, listed: Sequence[RolloutHost]) -> RolloutState:
     leaving = sum(1 for host in listed if host.phase == "leaving")
     if leaving:
         return state.with_rollout(reason=f"Waits for {_instances(leaving)} that stopped")
+    ill = _ceased(state, listed)
+    if ill:
+        return state.with_rollout(reason=f"Waits for {_instances(ill)} to run the version in health again")
     missing = _unheard(state, listed)
     if missing:
         return state.with_rollout(reason=f"Waits to hear of {_instances(missing)} after the soak")
@@ -182,12 +184,28 @@ def _next(state: RolloutState, listed: Sequence[RolloutHost]) -> RolloutState:
     return _grown(begun.with_running(replace(state.running, watched=max(watched, state.running.cut))), listed)
 
 
+def _soak(state: RolloutState) -> timedelta:
+    """The time that the present step soaks for."""
+    progress = state.progress
+    return timedelta(seconds=0 if progress.promoted else state.strategy.steps[progress.step - 1].soak_seconds)
+
+
+def _ceased(state: RolloutState, listed: Sequence[RolloutHost]) -> int:
+    """The number that ran the version, and do not run it in health since the soak: they soon do, or fail a gate."""
+    soaking_since = state.progress.soaking_since
+    if soaking_since is None or state.progress.step == 0:
+        return 0
+    soaked_at = soaking_since + _soak(state)
+    watches = [host.watch for host in listed if host.phase == "pending" and host.instance.measured.watch is not None]
+    return sum(1 for watch in watches if watch.applied_at and watch.waiting_since and watch.waiting_since <= soaked_at)
+
+
 def _unheard(state: RolloutState, listed: Sequence[RolloutHost]) -> int:
     """The number not heard since a soak, or for so long that they would be silent if nothing had been refused."""
     progress = state.progress
     if progress.soaking_since is None or progress.step == 0 or not state.gates.silent:
         return 0
-    soak = timedelta(seconds=0 if progress.promoted else state.strategy.steps[progress.step - 1].soak_seconds)
+    soak = _soak(state)
     # While messages are refused, hosts become silent later than otherwise.
     return unheard(listed, progress.soaking_since + soak if soak <= quiet_after() else state.at - quiet_after())
 
