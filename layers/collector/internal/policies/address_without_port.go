@@ -13,7 +13,7 @@ var addressWithoutPort = &Policy{
 	Why:      "A server needs a port. The collector accepts the address without it, and ends at the start: missing port in address.",
 	WayOut:   "Add the port, for example 0.0.0.0:8889. An address for all ports does not exist.",
 	Seen:     []string{"https://github.com/open-telemetry/opentelemetry-operator/issues/2628"},
-	Failing: `receivers:
+	examples: fixed(`receivers:
   otlp:
     protocols:
       grpc:
@@ -26,28 +26,17 @@ service:
       receivers: [otlp]
       exporters: [prometheus]
 `,
-	Passing: `receivers:
-  otlp:
-    protocols:
-      grpc:
-exporters:
-  prometheus:
-    endpoint: 0.0.0.0:8889
-service:
-  pipelines:
-    metrics:
-      receivers: [otlp]
-      exporters: [prometheus]
-`,
+		"endpoint: 0.0.0.0", "endpoint: 0.0.0.0:8889",
+	),
 	check: func(c *configuration, found *findings) {
 		for _, one := range c.running("receivers", "exporters", "extensions") {
 			for _, path := range one.listens() {
 				text := strings.TrimSpace(one.text(path...))
-				if text == "" || !one.sets(path...) || one.unknown(path...) || strings.Contains(text, "/") {
+				if text == "" || !one.sets(path...) || strings.Contains(text, "/") {
 					continue
 				}
 				if _, _, err := net.SplitHostPort(text); err != nil {
-					found.at(one.path(path...), "%s listens on an address without a port", one.id)
+					found.atSetting(one, path, "%s listens on an address without a port", one.id)
 				}
 			}
 		}

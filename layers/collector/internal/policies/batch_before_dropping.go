@@ -10,7 +10,7 @@ var batchBeforeDropping = &Policy{
 		"batches, and memory is spent on what is dropped anyway.",
 	WayOut: "List batch behind the samplers and filters, best as the last processor.",
 	Seen:   []string{"https://github.com/dash0hq/dash0-operator/pull/652"},
-	Failing: `receivers:
+	examples: fixed(`receivers:
   otlp:
     protocols:
       grpc:
@@ -31,27 +31,8 @@ service:
       processors: [memory_limiter, batch, probabilistic_sampler]
       exporters: [otlp]
 `,
-	Passing: `receivers:
-  otlp:
-    protocols:
-      grpc:
-processors:
-  memory_limiter:
-    check_interval: 1s
-    limit_percentage: 75
-  batch:
-  probabilistic_sampler:
-    sampling_percentage: 10
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
-  pipelines:
-    traces:
-      receivers: [otlp]
-      processors: [memory_limiter, probabilistic_sampler, batch]
-      exporters: [otlp]
-`,
+		"processors: [memory_limiter, batch, probabilistic_sampler]", "processors: [memory_limiter, probabilistic_sampler, batch]",
+	),
 	check: func(c *configuration, found *findings) {
 		for _, one := range c.pipelines {
 			at := first(one.processors, isBatch)

@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"iter"
 	"maps"
 	"reflect"
 	"slices"
@@ -32,7 +33,7 @@ type configuration struct {
 	// hasReferences is set if the text has a dollar sign at all.
 	hasReferences bool
 	// started are the extensions that the service lists.
-	started []*entry
+	started entries
 	// exportingTo are the pipelines that export to a component, nil until a policy asks.
 	exportingTo map[*entry][]*pipeline
 	// values are the components as rules see them, nil until a rule asks.
@@ -138,9 +139,23 @@ func (c *configuration) addService() {
 // everySection are the sections of components.
 var everySection = []string{"receivers", "processors", "exporters", "connectors", "extensions"}
 
-// running returns the components of a section that the service uses.
-func (c *configuration) running(sections ...string) []*entry {
-	var found []*entry
+// entries are components of a configuration.
+type entries []*entry
+
+// of returns those that are of one of these types.
+func (list entries) of(types ...string) entries {
+	var found entries
+	for _, one := range list {
+		if one.is(types...) {
+			found = append(found, one)
+		}
+	}
+	return found
+}
+
+// running returns the components of some sections that the service uses.
+func (c *configuration) running(sections ...string) entries {
+	var found entries
 	for _, one := range c.entries {
 		if one.used && slices.Contains(sections, one.section) {
 			found = append(found, one)
@@ -228,7 +243,7 @@ func (e *entry) setting(path ...string) any {
 }
 
 // sets tells whether the text itself sets something.
-func (e *entry) sets(path ...string) bool { return valueAt(e.written, path) != nil }
+func (e *entry) sets(path ...string) bool { return valueAt(e.written, path...) != nil }
 
 func below(value any, path []string) any {
 	for _, key := range path {
@@ -275,26 +290,57 @@ func (e *entry) list(path ...string) []any {
 	return value
 }
 
-// visit calls what for every value that is not a mapping or a list, with the keys and indices that lead to it.
-func visit(value any, path []string, what func(path []string, value any)) {
+// leaves yields every value below another that is not a mapping or a list, with the keys and indices that lead to it.
+func leaves(value any) iter.Seq2[[]string, any] {
+	return func(yield func([]string, any) bool) { visit(value, nil, yield) }
+}
+
+// visit returns false as soon as yield does.
+func visit(value any, path []string, yield func([]string, any) bool) bool {
 	switch content := value.(type) {
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(content)) {
-			visit(content[key], append(path[:len(path):len(path)], key), what)
+			if !visit(content[key], append(path[:len(path):len(path)], key), yield) {
+				return false
+			}
 		}
 	case []any:
 		for i, inner := range content {
-			visit(inner, append(path[:len(path):len(path)], strconv.Itoa(i)), what)
+			if !visit(inner, append(path[:len(path):len(path)], strconv.Itoa(i)), yield) {
+				return false
+			}
 		}
 	default:
-		if len(path) > 0 {
-			what(path, value)
+		return len(path) == 0 || yield(path, value)
+	}
+	return true
+}
+
+// texts yields every text that the configuration sets for a component, with the path of its setting.
+func (e *entry) texts() iter.Seq2[[]string, string] {
+	return func(yield func([]string, string) bool) {
+		for path, value := range leaves(e.written) {
+			if text, isText := value.(string); isText && !yield(path, text) {
+				return
+			}
 		}
 	}
 }
 
+// textAt returns the text at a path of keys and indices, else "".
+func textAt(value any, path ...string) string {
+	text, _ := valueAt(value, path...).(string)
+	return text
+}
+
+// listAt returns the list at a path of keys and indices, else none.
+func listAt(value any, path ...string) []any {
+	list, _ := valueAt(value, path...).([]any)
+	return list
+}
+
 // valueAt returns what is at a path of keys and indices, nil for nothing.
-func valueAt(value any, path []string) any {
+func valueAt(value any, path ...string) any {
 	for _, key := range path {
 		switch content := value.(type) {
 		case map[string]any:

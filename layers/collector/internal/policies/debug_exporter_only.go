@@ -8,7 +8,7 @@ var debugExporterOnly = &Policy{
 	Severity: Warning,
 	Why:      "The debug exporter writes to the collector's own log, and nop to nowhere: what the pipeline receives is not kept.",
 	WayOut:   "Add the exporter of your backend to the pipeline, or remove the pipeline.",
-	Failing: `receivers:
+	examples: fixed(`receivers:
   otlp:
     protocols:
       grpc:
@@ -20,20 +20,11 @@ service:
       receivers: [otlp]
       exporters: [debug]
 `,
-	Passing: `receivers:
+		"debug:", `debug:
   otlp:
-    protocols:
-      grpc:
-exporters:
-  debug:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
-  pipelines:
-    traces:
-      receivers: [otlp]
-      exporters: [debug, otlp]
-`,
+    endpoint: backend.example.com:4317`,
+		"exporters: [debug]", "exporters: [debug, otlp]",
+	),
 	check: func(c *configuration, found *findings) {
 		for _, one := range c.pipelines {
 			if len(one.exporters) > 0 && !one.keeps() && !c.keptElsewhere(one) && !c.unknown(append(one.path, "exporters")...) {

@@ -13,7 +13,7 @@ var deltasToRemoteWrite = &Policy{
 		"signaltometrics, statsd and cumulativetodelta make them: invalid temporality and type combination.",
 	WayOut: "Add deltatocumulative to the pipeline, or take cumulativetodelta out of it.",
 	Seen:   []string{"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/37164"},
-	Failing: `receivers:
+	examples: fixed(`receivers:
   otlp:
     protocols:
       grpc:
@@ -34,30 +34,12 @@ service:
       receivers: [count]
       exporters: [prometheusremotewrite]
 `,
-	Passing: `receivers:
-  otlp:
-    protocols:
-      grpc:
-connectors:
-  count:
-    logs:
-      app.errors:
-        conditions: [severity_number >= 17]
+		"conditions: [severity_number >= 17]", `conditions: [severity_number >= 17]
 processors:
-  deltatocumulative:
-exporters:
-  prometheusremotewrite:
-    endpoint: https://prometheus.example.com/api/v1/write
-service:
-  pipelines:
-    logs:
-      receivers: [otlp]
-      exporters: [count]
-    metrics:
-      receivers: [count]
-      processors: [deltatocumulative]
-      exporters: [prometheusremotewrite]
-`,
+  deltatocumulative:`,
+		"receivers: [count]", `receivers: [count]
+      processors: [deltatocumulative]`,
+	),
 	check: func(c *configuration, found *findings) {
 		for _, one := range c.pipelines {
 			to := first(one.exporters, func(exporter *entry) bool { return exporter.is("prometheusremotewrite") })

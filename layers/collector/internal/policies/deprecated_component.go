@@ -17,7 +17,7 @@ var deprecatedComponent = &Policy{
 	Severity: Warning,
 	Why:      "A later release of the collector lacks the component, and does not start with a configuration that has it.",
 	WayOut:   "Move to the component that the deprecated one's documentation names.",
-	Failing: `receivers:
+	examples: fixed(`receivers:
   otlp:
     protocols:
       grpc:
@@ -31,19 +31,12 @@ service:
       receivers: [otlp]
       exporters: [sapm]
 `,
-	Passing: `receivers:
-  otlp:
-    protocols:
-      grpc:
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
-  pipelines:
-    traces:
-      receivers: [otlp]
-      exporters: [otlp]
-`,
+		`sapm:
+    endpoint: https://ingest.example.com/v2/trace
+    access_token: ${env:ACCESS_TOKEN:-unset}`, `otlp:
+    endpoint: backend.example.com:4317`,
+		"exporters: [sapm]", "exporters: [otlp]",
+	),
 	has: func(factories otelcol.Factories) bool {
 		_, known := factories.Exporters[component.MustNewType("sapm")]
 		return known

@@ -12,7 +12,7 @@ var deprecatedName = &Policy{
 	Severity: Information,
 	Why:      "Releases rename components and know the old name for some time only. Then the collector does not start.",
 	WayOut:   "Write the new name, as headgate upgrade does.",
-	Failing: `receivers:
+	examples: fixed(`receivers:
   otlp:
     protocols:
       grpc:
@@ -25,19 +25,9 @@ service:
       receivers: [otlp]
       exporters: [otlphttp]
 `,
-	Passing: `receivers:
-  otlp:
-    protocols:
-      grpc:
-exporters:
-  otlp_http:
-    endpoint: https://backend.example.com
-service:
-  pipelines:
-    traces:
-      receivers: [otlp]
-      exporters: [otlp_http]
-`,
+		"otlphttp:", "otlp_http:",
+		"exporters: [otlphttp]", "exporters: [otlp_http]",
+	),
 	has: func(factories otelcol.Factories) bool {
 		_, known := factories.Exporters[component.MustNewType("otlp_http")]
 		return known

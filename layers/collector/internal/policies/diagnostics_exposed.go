@@ -7,7 +7,7 @@ var diagnosticsExposed = &Policy{
 	Why: "pprof, zpages and the remote tap show memory, traces and telemetry to everybody who reaches them, without a " +
 		"password, and pprof keeps the processor busy for whoever asks.",
 	WayOut: "Let them listen on localhost, which is their default, and reach them by a tunnel.",
-	Failing: `receivers:
+	examples: fixed(`receivers:
   otlp:
     protocols:
       grpc:
@@ -24,31 +24,12 @@ service:
       receivers: [otlp]
       exporters: [otlp]
 `,
-	Passing: `receivers:
-  otlp:
-    protocols:
-      grpc:
-extensions:
-  zpages:
-    endpoint: localhost:55679
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
-  extensions: [zpages]
-  pipelines:
-    traces:
-      receivers: [otlp]
-      exporters: [otlp]
-`,
+		"endpoint: 0.0.0.0:55679", "endpoint: localhost:55679",
+	),
 	check: func(c *configuration, found *findings) {
 		for _, one := range c.running("extensions", "processors") {
-			if !showsDiagnostics(one) || one.unknown("endpoint") {
-				continue
-			}
-			address := one.address([]string{"endpoint"})
-			if address.isEverywhere() || address.port != "" && !address.isLocal() {
-				found.at(one.path("endpoint"), "%s can be reached from other machines, at port %s", one.id, address.port)
+			if address := one.address("endpoint"); showsDiagnostics(one) && address.isReachable() {
+				found.atSetting(one, []string{"endpoint"}, "%s can be reached from other machines, at port %s", one.id, address.port)
 			}
 		}
 	},

@@ -11,7 +11,7 @@ var duplicateExport = &Policy{
 	Why: "Two pipelines take from the same receiver, do the same and export to the same exporter. Each record arrives " +
 		"twice, and counts are double.",
 	WayOut: "Remove one of the pipelines, or let a filter or a routing connector share the data between them.",
-	Failing: `receivers:
+	examples: fixed(`receivers:
   otlp:
     protocols:
       grpc:
@@ -27,19 +27,11 @@ service:
       receivers: [otlp]
       exporters: [otlp]
 `,
-	Passing: `receivers:
-  otlp:
-    protocols:
-      grpc:
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
-  pipelines:
-    logs:
+		`    logs/audit:
       receivers: [otlp]
       exporters: [otlp]
-`,
+`, "",
+	),
 	check: func(c *configuration, found *findings) {
 		changing := map[*pipeline][]*entry{}
 		for i, one := range c.pipelines {

@@ -1,7 +1,6 @@
 package policies
 
 import (
-	"slices"
 	"strings"
 )
 
@@ -12,7 +11,7 @@ var endpointWithoutScheme = &Policy{
 	Why:      "The collector accepts the endpoint and starts, and every request fails: unsupported protocol scheme. The endpoint of its own telemetry is read as https:// without one.",
 	WayOut:   "Write https:// before the host, or http:// if the server has no TLS.",
 	Seen:     []string{"https://github.com/grafana/docker-otel-lgtm/issues/73"},
-	Failing: `receivers:
+	examples: fixed(`receivers:
   otlp:
     protocols:
       grpc:
@@ -25,44 +24,31 @@ service:
       receivers: [otlp]
       exporters: [otlphttp]
 `,
-	Passing: `receivers:
-  otlp:
-    protocols:
-      grpc:
-exporters:
-  otlphttp:
-    endpoint: https://ingest.example.com:4318
-service:
-  pipelines:
-    traces:
-      receivers: [otlp]
-      exporters: [otlphttp]
-`,
+		"endpoint: ingest.example.com:4318", "endpoint: https://ingest.example.com:4318",
+	),
 	check: func(c *configuration, found *findings) {
 		for _, one := range c.running("exporters") {
 			for _, key := range httpEndpoints[plain(one.kind)] {
 				path := strings.Split(key, ".")
 				text := strings.TrimSpace(one.text(path...))
-				if text != "" && one.sets(path...) && !one.unknown(path...) && !strings.Contains(text, "://") {
-					found.at(one.path(path...), "the %s of %s has no scheme: every request fails", key, one.id)
+				if text != "" && one.sets(path...) && !strings.Contains(text, "://") {
+					found.atSetting(one, path, "the %s of %s has no scheme: every request fails", key, one.id)
 				}
 			}
 		}
-		ownTelemetry := valueAt(c.plain, []string{"service", "telemetry"})
-		visit(ownTelemetry, nil, func(path []string, value any) {
+		ownTelemetry := valueAt(c.plain, "service", "telemetry")
+		for path, value := range leaves(ownTelemetry) {
 			text, _ := value.(string)
 			end := len(path) - 1
 			if path[end] != "endpoint" || text == "" || strings.Contains(text, "://") || found.isFull() {
-				return
+				continue
 			}
-			holder := path[:end]
-			protocol, _ := valueAt(ownTelemetry, append(slices.Clone(holder), "protocol")).(string)
-			insecure, _ := valueAt(ownTelemetry, append(slices.Clone(holder), "insecure")).(bool)
+			holder := valueAt(ownTelemetry, path[:end]...)
 			place := append([]string{"service", "telemetry"}, path...)
-			if strings.HasPrefix(protocol, "http") && !insecure && !c.refers(place) {
+			if strings.HasPrefix(textAt(holder, "protocol"), "http") && valueAt(holder, "insecure") != true && !c.refers(place) {
 				found.at(place, "the endpoint of the collector's own telemetry has no scheme: it is read as https://")
 			}
-		})
+		}
 	},
 }
 

@@ -16,7 +16,7 @@ var expressionAsText = &Policy{
 		"https://github.com/open-telemetry/opentelemetry-collector/issues/12947",
 		"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/35686",
 	},
-	Failing: `receivers:
+	examples: fixed(`receivers:
   otlp:
     protocols:
       grpc:
@@ -31,31 +31,17 @@ service:
       receivers: [otlp]
       exporters: [otlp]
 `,
-	Passing: `receivers:
-  otlp:
-    protocols:
-      grpc:
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-    headers:
-      x-tenant: shop
-service:
-  pipelines:
-    traces:
-      receivers: [otlp]
-      exporters: [otlp]
-`,
+		`x-tenant: attributes["tenant"]`, "x-tenant: shop",
+	),
 	check: func(c *configuration, found *findings) {
 		for _, one := range c.running("receivers", "processors", "exporters") {
-			visit(one.written, nil, func(path []string, value any) {
-				text, isText := value.(string)
+			for path, text := range one.texts() {
 				takesText := path[len(path)-1] == "value" && (slices.Contains(path, "operators") || one.is("attributes", "resource")) ||
 					one.section == "exporters" && slices.Contains(path, "headers")
-				if isText && takesText && isPath.MatchString(text) && !one.unknown(path...) {
-					found.at(one.path(path...), "%s takes this as a text, not as an expression", one.id)
+				if takesText && isPath.MatchString(text) {
+					found.atSetting(one, path, "%s takes this as a text, not as an expression", one.id)
 				}
-			})
+			}
 		}
 	},
 }

@@ -16,7 +16,7 @@ var extensionNotStarted = &Policy{
 		"collector fails when it starts.",
 	WayOut: "Add the extension to service::extensions, and declare it under extensions.",
 	Seen:   []string{"https://github.com/SumoLogic/sumologic-otel-collector/pull/105"},
-	Failing: `receivers:
+	examples: fixed(`receivers:
   otlp:
     protocols:
       grpc:
@@ -36,32 +36,12 @@ service:
       receivers: [otlp]
       exporters: [otlp]
 `,
-	Passing: `receivers:
-  otlp:
-    protocols:
-      grpc:
-extensions:
-  basicauth:
-    client_auth:
-      username: collector
-      password: ${env:BACKEND_PASSWORD}
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-    auth:
-      authenticator: basicauth
-service:
-  extensions: [basicauth]
-  pipelines:
-    traces:
-      receivers: [otlp]
-      exporters: [otlp]
-`,
+		"service:", `service:
+  extensions: [basicauth]`,
+	),
 	check: func(c *configuration, found *findings) {
-		service, _ := c.plain["service"].(map[string]any)
 		listed := map[string]bool{}
-		names, _ := service["extensions"].([]any)
-		for _, name := range names {
+		for _, name := range listAt(c.plain, "service", "extensions") {
 			listed[strings.TrimSpace(fmt.Sprint(name))] = true
 		}
 		for _, one := range c.running("receivers", "processors", "exporters", "connectors") {
@@ -70,8 +50,8 @@ service:
 				continue
 			}
 			references(reflect.ValueOf(config), nil, maxDepth, func(path []string, id component.ID) {
-				if !listed[id.String()] && valueAt(one.written, path) != nil && !one.unknown(path...) {
-					found.at(one.path(path...), "%s needs the extension %s, which service::extensions does not list", one.id, id)
+				if !listed[id.String()] && one.sets(path...) {
+					found.atSetting(one, path, "%s needs the extension %s, which service::extensions does not list", one.id, id)
 				}
 			})
 		}

@@ -21,7 +21,7 @@ func TestAFieldIsWhatTheCollectorWritesDown(t *testing.T) {
 		if err != nil {
 			return
 		}
-		visit(settings, nil, func(path []string, _ any) {
+		for path := range leaves(settings) {
 			wanted := below(settings, path)
 			if found, known := field(reflect.ValueOf(config), path); known {
 				compared++
@@ -29,7 +29,7 @@ func TestAFieldIsWhatTheCollectorWritesDown(t *testing.T) {
 					t.Errorf("%s: %v is %#v; the collector writes %#v", factory.Type(), path, got, wanted)
 				}
 			}
-		})
+		}
 		read := &entry{isRead: true, config: config}
 		for key := range settings {
 			if read.lacks(key) {

@@ -13,7 +13,7 @@ var filePathNotIncluded = &Policy{
 		"attribute tells them apart, and container and what parses the path fail for each record.",
 	WayOut: "Set include_file_path: true, and remove the attribute at the end if it is not wanted.",
 	Seen:   []string{"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/45479"},
-	Failing: `receivers:
+	examples: fixed(`receivers:
   filelog:
     include: [/var/log/app/*.log]
     operators:
@@ -29,30 +29,15 @@ service:
       receivers: [filelog]
       exporters: [otlp]
 `,
-	Passing: `receivers:
-  filelog:
-    include: [/var/log/app/*.log]
-    include_file_path: true
-    operators:
-      - type: recombine
-        combine_field: body
-        is_first_entry: body matches "^\\d{4}-"
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
-  pipelines:
-    logs:
-      receivers: [filelog]
-      exporters: [otlp]
-`,
+		"include: [/var/log/app/*.log]", `include: [/var/log/app/*.log]
+    include_file_path: true`,
+	),
 	check: func(c *configuration, found *findings) {
-		for _, one := range c.running("receivers") {
-			if !one.is("filelog") || one.on("include_file_path") || one.unknown("include_file_path") {
+		for _, one := range c.running("receivers").of("filelog") {
+			if one.on("include_file_path") || one.unknown("include_file_path") {
 				continue
 			}
-			operators, _ := valueAt(one.written, []string{"operators"}).([]any)
-			for i, operator := range operators {
+			for i, operator := range listAt(one.written, "operators") {
 				if one.readsPath(operator) {
 					found.at(one.path("operators", fmt.Sprint(i)), "%s leaves out log.file.path, which this operator needs", one.id)
 				}
@@ -63,21 +48,21 @@ service:
 
 // readsPath tells whether an operator of a filelog receiver needs the attribute log.file.path.
 func (e *entry) readsPath(operator any) bool {
-	switch kind, _ := valueAt(operator, []string{"type"}).(string); kind {
+	switch valueAt(operator, "type") {
 	case "recombine":
 		files := e.list("include")
 		pattern := len(files) > 1
 		for _, file := range files {
 			pattern = pattern || strings.ContainsAny(fmt.Sprint(file), "*?[{$")
 		}
-		return pattern && valueAt(operator, []string{"source_identifier"}) == nil
+		return pattern && valueAt(operator, "source_identifier") == nil
 	case "container":
-		return valueAt(operator, []string{"add_metadata_from_filepath"}) != false
+		return valueAt(operator, "add_metadata_from_filepath") != false
 	}
 	reads := false
 	for _, key := range []string{"parse_from", "from", "source_identifier"} {
-		field, _ := valueAt(operator, []string{key}).(string)
-		reads = reads || strings.Trim(strings.TrimPrefix(field, "attributes"), `["']`) == "log.file.path"
+		field := strings.TrimPrefix(textAt(operator, key), "attributes")
+		reads = reads || strings.Trim(field, `["']`) == "log.file.path"
 	}
 	return reads
 }

@@ -8,7 +8,8 @@ var filePositionsNotStored = &Policy{
 		"files again.",
 	WayOut: "Set storage to a file_storage extension that the service lists.",
 	Seen:   []string{"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/17274"},
-	Failing: `receivers:
+	examples: examples{
+		Failing: `receivers:
   filelog:
     include: [/var/log/app/*.log]
     start_at: beginning
@@ -21,7 +22,7 @@ service:
       receivers: [filelog]
       exporters: [otlp]
 `,
-	Passing: `extensions:
+		Passing: `extensions:
   file_storage:
     directory: /var/lib/otelcol
     create_directory: true
@@ -40,11 +41,12 @@ service:
       receivers: [filelog]
       exporters: [otlp]
 `,
+	},
 	check: func(c *configuration, found *findings) {
-		for _, one := range c.running("receivers") {
-			if one.is("filelog") && one.read() != nil && one.text("start_at") == "beginning" && one.setting("storage") == nil &&
-				!one.unknown("start_at") && !one.unknown("storage") {
-				found.at(one.path("start_at"), "%s reads all its files again after each restart", one.id)
+		for _, one := range c.running("receivers").of("filelog") {
+			if one.read() != nil && one.text("start_at") == "beginning" && one.setting("storage") == nil &&
+				!one.unknown("storage") {
+				found.atSetting(one, []string{"start_at"}, "%s reads all its files again after each restart", one.id)
 			}
 		}
 	},

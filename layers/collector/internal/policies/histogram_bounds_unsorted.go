@@ -16,7 +16,7 @@ var histogramBoundsUnsorted = &Policy{
 	Why:      "A bound that is larger than the next one, often by a wrong unit, puts values into the wrong buckets: quantiles are wrong, and backends drop the histogram.",
 	WayOut:   "Put the bounds in ascending order, each once.",
 	Seen:     []string{"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/50183"},
-	Failing: `receivers:
+	examples: fixed(`receivers:
   otlp:
     protocols:
       grpc:
@@ -38,37 +38,15 @@ service:
       receivers: [spanmetrics]
       exporters: [otlp]
 `,
-	Passing: `receivers:
-  otlp:
-    protocols:
-      grpc:
-connectors:
-  spanmetrics:
-    metrics_expiration: 5m
-    histogram:
-      explicit:
-        buckets: [1ms, 2ms, 5ms, 10ms]
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
-  pipelines:
-    traces:
-      receivers: [otlp]
-      exporters: [spanmetrics, otlp]
-    metrics:
-      receivers: [spanmetrics]
-      exporters: [otlp]
-`,
+		"buckets: [1ms, 2ms, 5m, 10ms]", "buckets: [1ms, 2ms, 5ms, 10ms]",
+	),
 	check: func(c *configuration, found *findings) {
 		for _, one := range c.running("connectors", "processors", "receivers", "exporters") {
 			visitBounds(one.written, nil, func(path []string, wrong string) {
-				if !one.unknown(path...) {
-					found.at(one.path(path...), "%s stands before a smaller or equal bound in %s", wrong, path[len(path)-2])
-				}
+				found.atSetting(one, path, "%s stands before a smaller or equal bound in %s", wrong, path[len(path)-2])
 			})
 		}
-		visitBounds(valueAt(c.plain, []string{"service", "telemetry"}), nil, func(path []string, wrong string) {
+		visitBounds(valueAt(c.plain, "service", "telemetry"), nil, func(path []string, wrong string) {
 			found.at(append([]string{"service", "telemetry"}, path...), "%s stands before a smaller or equal bound", wrong)
 		})
 	},

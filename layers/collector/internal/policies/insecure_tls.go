@@ -8,7 +8,7 @@ var insecureTLS = &Policy{
 		"who receives them.",
 	WayOut: "Remove insecure: true, and give ca_file if the server's certificate is from an authority of your own. If the " +
 		"server is reached through localhost, write that address.",
-	Failing: `receivers:
+	examples: fixed(`receivers:
   otlp:
     protocols:
       grpc:
@@ -23,30 +23,16 @@ service:
       receivers: [otlp]
       exporters: [otlp]
 `,
-	Passing: `receivers:
-  otlp:
-    protocols:
-      grpc:
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-    tls:
-      ca_file: /etc/otelcol/ca.pem
-service:
-  pipelines:
-    traces:
-      receivers: [otlp]
-      exporters: [otlp]
-`,
+		"insecure: true", "ca_file: /etc/otelcol/ca.pem",
+	),
 	check: func(c *configuration, found *findings) {
 		for _, one := range c.running(everySection...) {
 			for _, client := range one.clients() {
-				insecure := client.setting("tls", "insecure")
+				insecure, endpoint := client.setting("tls", "insecure"), client.setting("endpoint")
 				// A client of HTTP goes by the scheme of its address alone.
-				if client.isHTTP || !one.on(insecure...) || one.address(client.setting("endpoint")).isLocal() {
-					continue
+				if !client.isHTTP && one.on(insecure...) && !one.address(endpoint...).isLocal() {
+					found.at(one.path(insecure...), "%s sends to %s without TLS", one.id, one.shown(endpoint))
 				}
-				found.at(one.path(insecure...), "%s sends to %s without TLS", one.id, one.shown(client.setting("endpoint")))
 			}
 		}
 	},

@@ -8,7 +8,7 @@ var k8sAttributesAfterBatch = &Policy{
 		"of many connections together, and the address is gone: no attributes are added, and nothing tells.",
 	WayOut: "List k8sattributes before batch and the samplers, or associate by a resource attribute such as k8s.pod.uid.",
 	Seen:   []string{"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/29630"},
-	Failing: `receivers:
+	examples: fixed(`receivers:
   otlp:
     protocols:
       grpc:
@@ -32,30 +32,8 @@ service:
       processors: [memory_limiter, batch, k8sattributes]
       exporters: [otlp]
 `,
-	Passing: `receivers:
-  otlp:
-    protocols:
-      grpc:
-processors:
-  memory_limiter:
-    check_interval: 1s
-    limit_percentage: 75
-  k8sattributes:
-    auth_type: none
-    pod_association:
-      - sources:
-          - from: connection
-  batch:
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
-  pipelines:
-    traces:
-      receivers: [otlp]
-      processors: [memory_limiter, k8sattributes, batch]
-      exporters: [otlp]
-`,
+		"processors: [memory_limiter, batch, k8sattributes]", "processors: [memory_limiter, k8sattributes, batch]",
+	),
 	check: func(c *configuration, found *findings) {
 		regroups := func(one *entry) bool { return one.is("batch", "tail_sampling", "groupbytrace") }
 		for _, one := range c.pipelines {

@@ -10,7 +10,7 @@ var k8sAttributesWithoutAssociation = &Policy{
 	WayOut: "Add pod_association with a source that the data has, such as the resource attribute k8s.pod.uid, and connection " +
 		"as the last.",
 	Seen: []string{"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/35879"},
-	Failing: `receivers:
+	examples: fixed(`receivers:
   filelog:
     include: [/var/log/pods/*/*/*.log]
     exclude: [/var/log/pods/*_otel-collector-*/*/*.log]
@@ -30,30 +30,12 @@ service:
       processors: [memory_limiter, k8sattributes]
       exporters: [otlp]
 `,
-	Passing: `receivers:
-  filelog:
-    include: [/var/log/pods/*/*/*.log]
-    exclude: [/var/log/pods/*_otel-collector-*/*/*.log]
-processors:
-  memory_limiter:
-    check_interval: 1s
-    limit_percentage: 75
-  k8sattributes:
-    auth_type: none
+		"auth_type: none", `auth_type: none
     pod_association:
       - sources:
           - from: resource_attribute
-            name: k8s.pod.uid
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
-  pipelines:
-    logs:
-      receivers: [filelog]
-      processors: [memory_limiter, k8sattributes]
-      exporters: [otlp]
-`,
+            name: k8s.pod.uid`,
+	),
 	check: func(c *configuration, found *findings) {
 		for _, one := range c.pipelines {
 			at := first(one.receivers, hasNoConnection)

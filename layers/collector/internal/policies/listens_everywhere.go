@@ -12,7 +12,7 @@ var listensEverywhere = &Policy{
 		"then a network policy or a firewall has to stand before it.",
 	WayOut: "Listen on the address that the senders use (localhost, or ${env:MY_POD_IP} in Kubernetes), or let the server ask " +
 		"for certificates or credentials, by tls::client_ca_file or auth.",
-	Failing: `receivers:
+	examples: fixed(`receivers:
   otlp:
     protocols:
       grpc:
@@ -26,38 +26,24 @@ service:
       receivers: [otlp]
       exporters: [otlp]
 `,
-	Passing: `receivers:
-  otlp:
-    protocols:
-      grpc:
-        endpoint: localhost:4317
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
-  pipelines:
-    traces:
-      receivers: [otlp]
-      exporters: [otlp]
-`,
+		"endpoint: 0.0.0.0:4317", "endpoint: localhost:4317",
+	),
 	check: func(c *configuration, found *findings) {
 		for _, one := range c.running("receivers", "extensions", "exporters") {
 			// Probes must reach health checks, and what shows diagnostics has a policy of its own.
 			if one.is("health_check", "healthcheckv2") || showsDiagnostics(one) || one.section == "exporters" && !one.is("prometheus") {
 				continue
 			}
-			visit(one.written, nil, func(path []string, value any) {
-				text, _ := value.(string)
-				if found.isFull() || !isListenKey(path[len(path)-1]) || !addressOf(text).isEverywhere() || addressOf(text).port == "" || one.unknown(path...) {
-					return
+			for path, text := range one.texts() {
+				address := addressOf(text)
+				if found.isFull() || !isListenKey(path[len(path)-1]) || !address.isEverywhere() || address.port == "" {
+					continue
 				}
-				around := path[:len(path)-1]
-				if valueAt(one.written, append(around[:len(around):len(around)], "auth")) != nil ||
-					valueAt(one.written, append(around[:len(around):len(around)], "tls", "client_ca_file")) != nil {
-					return
+				server := valueAt(one.written, path[:len(path)-1]...)
+				if valueAt(server, "auth") == nil && valueAt(server, "tls", "client_ca_file") == nil {
+					found.atSetting(one, path, "%s listens on all addresses, port %s", one.id, address.port)
 				}
-				found.at(one.path(path...), "%s listens on all addresses, port %s", one.id, addressOf(text).port)
-			})
+			}
 		}
 	},
 }

@@ -7,7 +7,7 @@ var memoryLimiterMissing = &Policy{
 	Why: "Data that arrives faster than it can be sent is held in memory. Without a memory_limiter the collector grows until " +
 		"the system kills it, and everything that it held is lost.",
 	WayOut: "Add a memory_limiter to processors, and list it first in every pipeline that has receivers.",
-	Failing: `receivers:
+	examples: fixed(`receivers:
   otlp:
     protocols:
       grpc:
@@ -20,25 +20,15 @@ service:
       receivers: [otlp]
       exporters: [otlp]
 `,
-	Passing: `receivers:
-  otlp:
-    protocols:
-      grpc:
+		"grpc:", `grpc:
 processors:
   memory_limiter:
     check_interval: 1s
     limit_percentage: 75
-    spike_limit_percentage: 20
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
-  pipelines:
-    traces:
-      receivers: [otlp]
-      processors: [memory_limiter]
-      exporters: [otlp]
-`,
+    spike_limit_percentage: 20`,
+		"receivers: [otlp]", `receivers: [otlp]
+      processors: [memory_limiter]`,
+	),
 	check: func(c *configuration, found *findings) {
 		for _, extension := range c.started {
 			if extension.is("memory_limiter") {

@@ -8,7 +8,7 @@ var memoryLimiterNotFirst = &Policy{
 		"processor has accepted already: a batch is dropped instead of sent again.",
 	WayOut: "List memory_limiter first in the pipeline's processors.",
 	Seen:   []string{"https://github.com/grafana/agent-modules/pull/35"},
-	Failing: `receivers:
+	examples: fixed(`receivers:
   otlp:
     protocols:
       grpc:
@@ -27,25 +27,8 @@ service:
       processors: [batch, memory_limiter]
       exporters: [otlp]
 `,
-	Passing: `receivers:
-  otlp:
-    protocols:
-      grpc:
-processors:
-  batch:
-  memory_limiter:
-    check_interval: 1s
-    limit_percentage: 75
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
-  pipelines:
-    traces:
-      receivers: [otlp]
-      processors: [memory_limiter, batch]
-      exporters: [otlp]
-`,
+		"processors: [batch, memory_limiter]", "processors: [memory_limiter, batch]",
+	),
 	check: func(c *configuration, found *findings) {
 		for _, one := range c.pipelines {
 			if at := first(one.processors, isMemoryLimiter); at > 0 {

@@ -13,7 +13,7 @@ var memoryLimiterUnfit = &Policy{
 		"needs itself, it refuses everything.",
 	WayOut: "Set check_interval to 1s, limit_percentage to 75 or 80 with a spike_limit_percentage of about 20, or limit_mib " +
 		"to what the collector may use, minus 50 MiB.",
-	Failing: `receivers:
+	examples: fixed(`receivers:
   otlp:
     protocols:
       grpc:
@@ -31,40 +31,23 @@ service:
       processors: [memory_limiter]
       exporters: [otlp]
 `,
-	Passing: `receivers:
-  otlp:
-    protocols:
-      grpc:
-processors:
-  memory_limiter:
-    check_interval: 1s
+		`check_interval: 30s
+    limit_percentage: 98`, `check_interval: 1s
     limit_percentage: 80
-    spike_limit_percentage: 20
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
-  pipelines:
-    traces:
-      receivers: [otlp]
-      processors: [memory_limiter]
-      exporters: [otlp]
-`,
+    spike_limit_percentage: 20`,
+	),
 	check: func(c *configuration, found *findings) {
 		const highest, lowestMiB, longest = 90, 32, 5 * time.Second
-		for _, one := range c.running("processors", "extensions") {
-			if !isMemoryLimiter(one) {
-				continue
-			}
-			if percent := one.number("limit_percentage"); percent > highest && !one.unknown("limit_percentage") {
-				found.at(one.path("limit_percentage"), "%s allows %.0f%% of the memory for the heap alone", one.id, percent)
+		for _, one := range c.running("processors", "extensions").of("memory_limiter") {
+			if percent := one.number("limit_percentage"); percent > highest {
+				found.atSetting(one, []string{"limit_percentage"}, "%s allows %.0f%% of the memory for the heap alone", one.id, percent)
 			}
 			limit, spike := one.number("limit_mib"), one.number("spike_limit_mib")
 			if spike == 0 {
 				spike = limit / 5 // as the processor does
 			}
-			if limit > 0 && limit-spike < lowestMiB && !one.unknown("limit_mib") && !one.unknown("spike_limit_mib") {
-				found.at(one.path("limit_mib"), "%s refuses data from %.0f MiB on, which the collector needs itself", one.id, limit-spike)
+			if limit > 0 && limit-spike < lowestMiB && !one.unknown("spike_limit_mib") {
+				found.atSetting(one, []string{"limit_mib"}, "%s refuses data from %.0f MiB on, which the collector needs itself", one.id, limit-spike)
 			}
 			if interval, err := time.ParseDuration(one.text("check_interval")); err == nil && interval > longest {
 				found.at(one.path("check_interval"), "%s looks at the memory only every %s", one.id, interval)

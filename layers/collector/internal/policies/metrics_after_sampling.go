@@ -9,7 +9,7 @@ var metricsAfterSampling = &Policy{
 	WayOut: "Make the metrics in a pipeline before sampling: receive, then export to the connector and to forward; sample in " +
 		"the pipeline that receives from forward.",
 	Seen: []string{"https://github.com/grafana/k8s-monitoring-helm/issues/1957"},
-	Failing: `receivers:
+	examples: fixed(`receivers:
   otlp:
     protocols:
       grpc:
@@ -35,37 +35,16 @@ service:
       receivers: [spanmetrics]
       exporters: [otlp]
 `,
-	Passing: `receivers:
-  otlp:
-    protocols:
-      grpc:
-processors:
-  memory_limiter:
-    check_interval: 1s
-    limit_percentage: 75
-  probabilistic_sampler:
-    sampling_percentage: 10
-connectors:
-  spanmetrics:
-    aggregation_cardinality_limit: 10000
-  forward:
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
-  pipelines:
-    traces:
-      receivers: [otlp]
-      processors: [memory_limiter]
+		"aggregation_cardinality_limit: 10000", `aggregation_cardinality_limit: 10000
+  forward:`,
+		`processors: [memory_limiter, probabilistic_sampler]
+      exporters: [otlp, spanmetrics]`, `processors: [memory_limiter]
       exporters: [spanmetrics, forward]
     traces/sampled:
       receivers: [forward]
       processors: [probabilistic_sampler]
-      exporters: [otlp]
-    metrics:
-      receivers: [spanmetrics]
-      exporters: [otlp]
-`,
+      exporters: [otlp]`,
+	),
 	check: func(c *configuration, found *findings) {
 		for _, one := range c.pipelines {
 			at := first(one.exporters, func(e *entry) bool { return e.is("spanmetrics", "servicegraph") })

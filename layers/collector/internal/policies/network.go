@@ -21,7 +21,7 @@ type place struct {
 func (p place) setting(path ...string) []string { return append(slices.Clip(p.path), path...) }
 
 // address returns a setting that is an endpoint.
-func (e *entry) address(path []string) address { return addressOf(e.text(path...)) }
+func (e *entry) address(path ...string) address { return addressOf(e.text(path...)) }
 
 // shown returns an endpoint for a message: without credentials, and without what a variable holds.
 func (e *entry) shown(path []string) string {
@@ -31,7 +31,7 @@ func (e *entry) shown(path []string) string {
 	if node := e.of.document.Node(e.path(path...)...); node != nil && strings.Contains(node.Value, "$") {
 		return "the address in its " + path[len(path)-1]
 	}
-	if shown := e.address(path).String(); shown != "" {
+	if shown := e.address(path...).String(); shown != "" {
 		return shown
 	}
 	return "its address"
@@ -202,6 +202,11 @@ func (a address) isEverywhere() bool {
 	}
 	ip, err := netip.ParseAddr(a.host)
 	return err == nil && ip.IsUnspecified()
+}
+
+// isReachable tells whether other machines reach a server.
+func (a address) isReachable() bool {
+	return a.isEverywhere() || a.port != "" && !a.isLocal()
 }
 
 // String returns the address without credentials and path, which may be secrets.

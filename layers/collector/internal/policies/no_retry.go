@@ -7,7 +7,7 @@ var noRetry = &Policy{
 	Why: "A backend that restarts or limits the rate refuses data for seconds or minutes. Without retries all of it is " +
 		"dropped, and only the collector's own log tells.",
 	WayOut: "Remove retry_on_failure, which is on by default, or set its enabled to true.",
-	Failing: `receivers:
+	examples: fixed(`receivers:
   otlp:
     protocols:
       grpc:
@@ -22,26 +22,13 @@ service:
       receivers: [otlp]
       exporters: [otlp]
 `,
-	Passing: `receivers:
-  otlp:
-    protocols:
-      grpc:
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-    retry_on_failure:
-      max_elapsed_time: 10m
-service:
-  pipelines:
-    traces:
-      receivers: [otlp]
-      exporters: [otlp]
-`,
+		"enabled: false", "max_elapsed_time: 10m",
+	),
 	check: func(c *configuration, found *findings) {
 		for _, one := range c.running("exporters") {
-			enabled, isSet := one.setting("retry_on_failure", "enabled").(bool)
-			if isSet && !enabled && !retriesElsewhere(one) && !one.unknown("retry_on_failure", "enabled") {
-				found.at(one.path("retry_on_failure", "enabled"), "%s drops what its backend does not take at once", one.id)
+			enabled := []string{"retry_on_failure", "enabled"}
+			if one.setting(enabled...) == false && !retriesElsewhere(one) {
+				found.atSetting(one, enabled, "%s drops what its backend does not take at once", one.id)
 			}
 		}
 	},

@@ -11,7 +11,7 @@ var noSendingQueue = &Policy{
 	Why: "Without a queue, data waits in the pipeline while the backend is slow or is tried again: receivers refuse new " +
 		"data meanwhile, and other exporters of the pipeline wait as well.",
 	WayOut: "Remove sending_queue, which is on by default for most exporters, or set its enabled to true.",
-	Failing: `receivers:
+	examples: fixed(`receivers:
   otlp:
     protocols:
       grpc:
@@ -26,21 +26,8 @@ service:
       receivers: [otlp]
       exporters: [otlp]
 `,
-	Passing: `receivers:
-  otlp:
-    protocols:
-      grpc:
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-    sending_queue:
-      queue_size: 5000
-service:
-  pipelines:
-    traces:
-      receivers: [otlp]
-      exporters: [otlp]
-`,
+		"enabled: false", "queue_size: 5000",
+	),
 	check: func(c *configuration, found *findings) {
 		for _, one := range c.running("exporters") {
 			if one.read() == nil || one.lacks("sending_queue") || retriesElsewhere(one) || one.unknown("sending_queue", "enabled") {

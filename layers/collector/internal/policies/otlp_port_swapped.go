@@ -7,7 +7,7 @@ var otlpPortSwapped = &Policy{
 	Why: "By convention 4317 is OTLP over gRPC and 4318 is OTLP over HTTP. A client of the one at the port of the other " +
 		"fails with messages that do not say so: malformed HTTP response, frame too large.",
 	WayOut: "Use the exporter otlp with port 4317, or otlphttp with port 4318.",
-	Failing: `receivers:
+	examples: fixed(`receivers:
   otlp:
     protocols:
       grpc:
@@ -20,27 +20,17 @@ service:
       receivers: [otlp]
       exporters: [otlp]
 `,
-	Passing: `receivers:
-  otlp:
-    protocols:
-      grpc:
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
-  pipelines:
-    traces:
-      receivers: [otlp]
-      exporters: [otlp]
-`,
+		"endpoint: backend.example.com:4318", "endpoint: backend.example.com:4317",
+	),
 	check: func(c *configuration, found *findings) {
+		endpoint := []string{"endpoint"}
 		for _, one := range c.running("exporters") {
-			port := one.address([]string{"endpoint"}).port
-			if one.is("otlp", "otlp_grpc") && port == "4318" && !one.unknown("endpoint") {
-				found.at(one.path("endpoint"), "%s speaks gRPC, and 4318 is the port of HTTP", one.id)
+			port := one.address(endpoint...).port
+			if one.is("otlp", "otlp_grpc") && port == "4318" {
+				found.atSetting(one, endpoint, "%s speaks gRPC, and 4318 is the port of HTTP", one.id)
 			}
-			if one.is("otlphttp") && port == "4317" && !one.unknown("endpoint") {
-				found.at(one.path("endpoint"), "%s speaks HTTP, and 4317 is the port of gRPC", one.id)
+			if one.is("otlphttp") && port == "4317" {
+				found.atSetting(one, endpoint, "%s speaks HTTP, and 4317 is the port of gRPC", one.id)
 			}
 		}
 	},

@@ -12,7 +12,7 @@ var ottlErrorsHidden = &Policy{
 	Why: "With error_mode silent a statement that fails on every record does so for ever, and nothing tells. With ignore, " +
 		"a statement that is to remove or mask personal data lets it pass when it fails.",
 	WayOut: "Set error_mode to propagate where data must not pass unchanged, else to ignore, which logs each failure.",
-	Failing: `receivers:
+	examples: fixed(`receivers:
   otlp:
     protocols:
       grpc:
@@ -34,38 +34,14 @@ service:
       processors: [memory_limiter, transform]
       exporters: [otlp]
 `,
-	Passing: `receivers:
-  otlp:
-    protocols:
-      grpc:
-processors:
-  memory_limiter:
-    check_interval: 1s
-    limit_percentage: 75
-  transform:
-    error_mode: propagate
-    log_statements:
-      - delete_key(log.attributes, "user.email")
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
-  pipelines:
-    logs:
-      receivers: [otlp]
-      processors: [memory_limiter, transform]
-      exporters: [otlp]
-`,
+		"error_mode: ignore", "error_mode: propagate",
+	),
 	check: func(c *configuration, found *findings) {
 		for _, one := range c.running("processors", "connectors", "receivers") {
 			if one.text("error_mode") == "silent" {
 				found.at(one.path("error_mode"), "%s says nothing of statements that fail", one.id)
 			}
-			visit(one.written, nil, func(path []string, value any) {
-				text, isText := value.(string)
-				if !isText {
-					return
-				}
+			for path, text := range one.texts() {
 				if len(path) > 1 && path[len(path)-1] == "error_mode" && text == "silent" {
 					found.at(one.path(path...), "%s says nothing of statements that fail", one.id)
 				}
@@ -73,7 +49,7 @@ service:
 					found.at(one.path(path...), "%s lets the data pass unchanged if this statement fails: its error_mode is %s",
 						one.id, modeOf(one, path))
 				}
-			})
+			}
 		}
 	},
 }
@@ -92,8 +68,7 @@ func masks(statement string) bool {
 // modeOf returns the error_mode of a statement: that of its group, else that of the processor.
 func modeOf(one *entry, path []string) string {
 	for end := len(path) - 1; end > 0; end-- {
-		around := path[:end]
-		if mode, _ := valueAt(one.written, append(around[:end:end], "error_mode")).(string); mode != "" {
+		if mode := textAt(valueAt(one.written, path[:end]...), "error_mode"); mode != "" {
 			return strings.ToLower(mode)
 		}
 	}

@@ -15,7 +15,7 @@ var ownLogsCollected = &Policy{
 		"which it reads again: one error becomes a flood.",
 	WayOut: "Exclude the collector's own files, for example by exclude: [/var/log/pods/*_otel-collector-*/*/*.log].",
 	Seen:   []string{"https://github.com/open-telemetry/opentelemetry-helm-charts/issues/702"},
-	Failing: `receivers:
+	examples: fixed(`receivers:
   filelog:
     include: [/var/log/pods/*/*/*.log]
 exporters:
@@ -27,22 +27,12 @@ service:
       receivers: [filelog]
       exporters: [otlp]
 `,
-	Passing: `receivers:
-  filelog:
-    include: [/var/log/pods/*/*/*.log]
-    exclude: [/var/log/pods/*_otel-collector-*/*/*.log]
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
-  pipelines:
-    logs:
-      receivers: [filelog]
-      exporters: [otlp]
-`,
+		"include: [/var/log/pods/*/*/*.log]", `include: [/var/log/pods/*/*/*.log]
+    exclude: [/var/log/pods/*_otel-collector-*/*/*.log]`,
+	),
 	check: func(c *configuration, found *findings) {
-		for _, one := range c.running("receivers") {
-			if !one.is("filelog") || one.unknown("exclude") || slices.ContainsFunc(one.list("exclude"), excludesPods) {
+		for _, one := range c.running("receivers").of("filelog") {
+			if one.unknown("exclude") || slices.ContainsFunc(one.list("exclude"), excludesPods) {
 				continue
 			}
 			for i, pattern := range one.list("include") {

@@ -1,9 +1,6 @@
 package policies
 
-import (
-	"regexp"
-	"slices"
-)
+import "regexp"
 
 var patternTakenLiterally = &Policy{
 	Code:     "pattern_taken_literally",
@@ -16,7 +13,7 @@ var patternTakenLiterally = &Policy{
 		"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/38142",
 		"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/11536",
 	},
-	Failing: `receivers:
+	examples: fixed(`receivers:
   otlp:
     protocols:
       grpc:
@@ -38,37 +35,16 @@ service:
       processors: [tail_sampling]
       exporters: [otlp]
 `,
-	Passing: `receivers:
-  otlp:
-    protocols:
-      grpc:
-processors:
-  tail_sampling:
-    policies:
-      - name: health
-        type: string_attribute
-        string_attribute:
-          key: http.route
-          values: [/health.*]
-          enabled_regex_matching: true
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
-  pipelines:
-    traces:
-      receivers: [otlp]
-      processors: [tail_sampling]
-      exporters: [otlp]
-`,
+		"values: [/health.*]", `values: [/health.*]
+          enabled_regex_matching: true`,
+	),
 	check: func(c *configuration, found *findings) {
 		for _, one := range c.running("processors") {
-			visit(one.written, nil, func(path []string, value any) {
-				text, isText := value.(string)
-				if isText && one.comparesLiterally(path) && isPattern.MatchString(text) && !one.unknown(path...) {
-					found.at(one.path(path...), "%s compares this as it stands, not as a pattern", one.id)
+			for path, text := range one.texts() {
+				if one.comparesLiterally(path) && isPattern.MatchString(text) {
+					found.atSetting(one, path, "%s compares this as it stands, not as a pattern", one.id)
 				}
-			})
+			}
 		}
 	},
 }
@@ -79,7 +55,7 @@ var isPattern = regexp.MustCompile(`\.[*+]|^\^|\\[dwsb.]|[\w.]\*$|\[\^`)
 // comparesLiterally tells whether a processor compares the text at a path with names or values as it stands.
 func (e *entry) comparesLiterally(path []string) bool {
 	last := len(path) - 1
-	at := func(end int, key string) any { return valueAt(e.written, append(slices.Clone(path[:end]), key)) }
+	at := func(end int, key string) any { return valueAt(valueAt(e.written, path[:end]...), key) }
 	switch {
 	case e.is("tail_sampling"):
 		return last > 1 && path[last-1] == "values" && path[last-2] == "string_attribute" && at(last-1, "enabled_regex_matching") != true

@@ -10,7 +10,7 @@ var plainHTTP = &Policy{
 	Severity: Warning,
 	Why:      "What crosses the network by http:// can be read and changed on the way, with the credentials in its headers.",
 	WayOut:   "Write https://. If the server is on this machine, write localhost.",
-	Failing: `receivers:
+	examples: fixed(`receivers:
   otlp:
     protocols:
       grpc:
@@ -23,28 +23,16 @@ service:
       receivers: [otlp]
       exporters: [otlphttp]
 `,
-	Passing: `receivers:
-  otlp:
-    protocols:
-      grpc:
-exporters:
-  otlphttp:
-    endpoint: https://backend.example.com:4318
-service:
-  pipelines:
-    traces:
-      receivers: [otlp]
-      exporters: [otlphttp]
-`,
+		"endpoint: http://backend.example.com:4318", "endpoint: https://backend.example.com:4318",
+	),
 	check: func(c *configuration, found *findings) {
 		for _, one := range c.running("exporters", "extensions") {
-			visit(one.written, nil, func(path []string, value any) {
-				text, _ := value.(string)
+			for path, text := range one.texts() {
 				address := addressOf(text)
 				if !found.isFull() && address.scheme == "http" && address.host != "" && !address.isLocal() && isAddressKey(path) {
 					found.at(one.path(path...), "%s sends to %s without TLS", one.id, one.shown(path))
 				}
-			})
+			}
 		}
 	},
 }

@@ -23,9 +23,7 @@ const (
 	Information Severity = "info"
 )
 
-// Policy is one kind of mistake in configurations that are valid. Failing and Passing are its examples, and its tests:
-// the collector accepts both, and only the first has a finding of this code. Seen are threads in which users made the
-// mistake.
+// Policy is one kind of mistake in configurations that are valid. Seen are threads in which users made the mistake.
 type Policy struct {
 	Code     string   `json:"code"`
 	Title    string   `json:"title"`
@@ -33,8 +31,7 @@ type Policy struct {
 	Why      string   `json:"why"`
 	WayOut   string   `json:"way_out"`
 	Seen     []string `json:"seen"`
-	Failing  string   `json:"failing"`
-	Passing  string   `json:"passing"`
+	examples
 	// Since is the first collector version with the mistake, Until the first that refuses it or does otherwise; empty for
 	// no limit.
 	Since string `json:"since"`
@@ -43,6 +40,17 @@ type Policy struct {
 	check func(c *configuration, found *findings)
 	// has tells whether a release has what the examples are about; nil for every release.
 	has func(factories otelcol.Factories) bool
+}
+
+// examples are the tests of a policy: the collector accepts both, and only the failing one has a finding of its code.
+type examples struct {
+	Failing string `json:"failing"`
+	Passing string `json:"passing"`
+}
+
+// fixed returns a failing example, and the passing one that replacements make of it: pairs of an old and a new text.
+func fixed(failing string, replacements ...string) examples {
+	return examples{Failing: failing, Passing: strings.NewReplacer(replacements...).Replace(failing)}
 }
 
 // holds tells whether a collector version has the mistake.
@@ -101,6 +109,13 @@ func (f *findings) at(path []string, format string, arguments ...any) {
 	}
 	_, position := f.document.Nearest(path...)
 	f.atPosition(path, position, fmt.Sprintf(format, arguments...))
+}
+
+// atSetting adds a finding at a setting of a component, unless the setting's value is not known here.
+func (f *findings) atSetting(one *entry, path []string, format string, arguments ...any) {
+	if !one.unknown(path...) {
+		f.at(one.path(path...), format, arguments...)
+	}
 }
 
 func (f *findings) atPosition(path []string, position source.Position, message string) {

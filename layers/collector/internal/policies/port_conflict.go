@@ -11,7 +11,7 @@ var portConflict = &Policy{
 	Why:      "The second one cannot have the port, and the collector fails when it starts, though the configuration is valid.",
 	WayOut:   "Give each server a port of its own.",
 	Seen:     []string{"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/14707"},
-	Failing: `receivers:
+	examples: fixed(`receivers:
   otlp:
     protocols:
       grpc:
@@ -27,23 +27,13 @@ service:
       receivers: [otlp, otlp/internal]
       exporters: [otlp]
 `,
-	Passing: `receivers:
-  otlp:
+		`otlp/internal:
+    protocols:
+      grpc:`, `otlp/internal:
     protocols:
       grpc:
-  otlp/internal:
-    protocols:
-      grpc:
-        endpoint: localhost:14317
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
-  pipelines:
-    traces:
-      receivers: [otlp, otlp/internal]
-      exporters: [otlp]
-`,
+        endpoint: localhost:14317`,
+	),
 	check: func(c *configuration, found *findings) {
 		type listener struct {
 			of   *entry
@@ -54,7 +44,7 @@ service:
 		for _, one := range c.running("extensions", "receivers", "exporters") {
 			for _, server := range one.servers() {
 				path := server.setting("endpoint")
-				address := one.address(path)
+				address := one.address(path...)
 				transport := one.text(server.setting("transport")...)
 				// A webhook that nobody asked for is not started.
 				isAskedFor := len(server.path) == 0 || server.path[0] == "protocols" || one.sets(path...)

@@ -7,7 +7,7 @@ var redactionRemovesAll = &Policy{
 	Why:      "redaction keeps only the keys in allowed_keys. The list is empty by default, so all attributes are deleted, not only what blocked_values match.",
 	WayOut:   "Set allow_all_keys: true to mask values only, or list the keys to keep in allowed_keys.",
 	Seen:     []string{"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/11450"},
-	Failing: `receivers:
+	examples: fixed(`receivers:
   otlp:
     protocols:
       grpc:
@@ -24,27 +24,12 @@ service:
       processors: [redaction]
       exporters: [otlp]
 `,
-	Passing: `receivers:
-  otlp:
-    protocols:
-      grpc:
-processors:
-  redaction:
-    allow_all_keys: true
-    blocked_values: ["4[0-9]{12}(?:[0-9]{3})?"]
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
-  pipelines:
-    logs:
-      receivers: [otlp]
-      processors: [redaction]
-      exporters: [otlp]
-`,
+		"redaction:", `redaction:
+    allow_all_keys: true`,
+	),
 	check: func(c *configuration, found *findings) {
-		for _, one := range c.running("processors") {
-			if one.is("redaction") && one.read() != nil && !one.on("allow_all_keys") && len(one.list("allowed_keys")) == 0 &&
+		for _, one := range c.running("processors").of("redaction") {
+			if one.read() != nil && !one.on("allow_all_keys") && len(one.list("allowed_keys")) == 0 &&
 				!one.unknown("allow_all_keys") && !one.unknown("allowed_keys") {
 				found.at(one.path(), "%s has no allowed_keys: it deletes every attribute", one.id)
 			}

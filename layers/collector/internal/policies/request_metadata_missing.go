@@ -15,7 +15,7 @@ var requestMetadataMissing = &Policy{
 		"metadata_keys name them. What reads them then, headers_setter, an attribute or a route, finds nothing, without a word.",
 	WayOut: "Set include_metadata: true in the protocol of the receiver, and list the header in metadata_keys of batch, or remove batch.",
 	Seen:   []string{"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/29676"},
-	Failing: `extensions:
+	examples: fixed(`extensions:
   headers_setter:
     headers:
       - {action: insert, key: x-tenant, from_context: x-tenant}
@@ -35,31 +35,14 @@ service:
       receivers: [otlp]
       exporters: [otlp]
 `,
-	Passing: `extensions:
-  headers_setter:
-    headers:
-      - {action: insert, key: x-tenant, from_context: x-tenant}
-receivers:
-  otlp:
-    protocols:
-      grpc:
+		"grpc:", `grpc:
         include_metadata: true
 processors:
   batch:
-    metadata_keys: [x-tenant]
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-    auth:
-      authenticator: headers_setter
-service:
-  extensions: [headers_setter]
-  pipelines:
-    traces:
-      receivers: [otlp]
-      processors: [batch]
-      exporters: [otlp]
-`,
+    metadata_keys: [x-tenant]`,
+		"receivers: [otlp]", `receivers: [otlp]
+      processors: [batch]`,
+	),
 	check: func(c *configuration, found *findings) {
 		for _, one := range c.pipelines {
 			forgets := c.forgetting(one)
@@ -68,7 +51,7 @@ service:
 			}
 			for _, exporter := range one.exporters {
 				tellForgotten(found, exporter, forgets, one.processors)
-				name, _ := valueAt(exporter.written, []string{"auth", "authenticator"}).(string)
+				name := textAt(exporter.written, "auth", "authenticator")
 				for _, extension := range c.started {
 					if extension.id == strings.TrimSpace(name) {
 						tellForgotten(found, extension, forgets, one.processors)
@@ -99,9 +82,8 @@ func (e *entry) headersRead() []headerRead {
 	case e.is("routing"):
 		list, key = "table", "condition"
 	}
-	entries, _ := valueAt(e.written, []string{list}).([]any)
-	for i, one := range entries {
-		name, _ := valueAt(one, []string{key}).(string)
+	for i, one := range listAt(e.written, list) {
+		name := textAt(one, key)
 		if key == "condition" {
 			match := requestHeader.FindStringSubmatch(name)
 			if match == nil {
@@ -110,7 +92,7 @@ func (e *entry) headersRead() []headerRead {
 			name = match[1]
 		}
 		name = strings.TrimPrefix(strings.ToLower(name), "metadata.")
-		if name == "" || name == "client.address" || strings.HasPrefix(name, "auth.") || valueAt(one, []string{"default_value"}) != nil {
+		if name == "" || name == "client.address" || strings.HasPrefix(name, "auth.") || valueAt(one, "default_value") != nil {
 			continue
 		}
 		reads = append(reads, headerRead{name, []string{list, strconv.Itoa(i), key}})

@@ -13,7 +13,7 @@ var resourceDetectionOverrides = &Policy{
 		"Data from other machines then seems to come from the collector's.",
 	WayOut: "Set override to false, or run resourcedetection only in collectors that receive from their own machine.",
 	Seen:   []string{"https://github.com/elastic/integrations/issues/19728"},
-	Failing: `receivers:
+	examples: fixed(`receivers:
   otlp:
     protocols:
       grpc:
@@ -34,33 +34,14 @@ service:
       processors: [memory_limiter, resourcedetection]
       exporters: [otlp]
 `,
-	Passing: `receivers:
-  otlp:
-    protocols:
-      grpc:
-        endpoint: 0.0.0.0:4317
-processors:
-  memory_limiter:
-    check_interval: 1s
-    limit_percentage: 75
-  resourcedetection:
-    detectors: [system]
-    override: false
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
-  pipelines:
-    traces:
-      receivers: [otlp]
-      processors: [memory_limiter, resourcedetection]
-      exporters: [otlp]
-`,
+		"detectors: [system]", `detectors: [system]
+    override: false`,
+	),
 	check: func(c *configuration, found *findings) {
-		for _, processor := range c.running("processors") {
-			if !processor.is("resourcedetection") || !processor.on("override") ||
+		for _, processor := range c.running("processors").of("resourcedetection") {
+			if !processor.on("override") ||
 				!slices.ContainsFunc(processor.list("detectors"), func(detector any) bool { return detector != "env" }) ||
-				processor.unknown("override") || processor.unknown("detectors") {
+				processor.unknown("detectors") {
 				continue
 			}
 			var remote []string
@@ -72,7 +53,7 @@ service:
 				}
 			}
 			if len(remote) > 0 {
-				found.at(processor.path("override"), "%s gives data from other machines, received by %s, this machine's attributes",
+				found.atSetting(processor, []string{"override"}, "%s gives data from other machines, received by %s, this machine's attributes",
 					processor.id, strings.Join(remote, ", "))
 			}
 		}
@@ -82,7 +63,6 @@ service:
 // receivesFromOthers tells whether a receiver listens for other machines.
 func receivesFromOthers(one *entry) bool {
 	return slices.ContainsFunc(one.servers(), func(server place) bool {
-		address := one.address(server.setting("endpoint"))
-		return address.isEverywhere() || address.port != "" && !address.isLocal()
+		return one.address(server.setting("endpoint")...).isReachable()
 	})
 }

@@ -8,7 +8,7 @@ var schemeInToken = &Policy{
 	Severity: Error,
 	Why:      "bearertokenauth puts its scheme, Bearer by default, before the token. With a token that begins with it, the server gets Bearer Bearer and refuses every request.",
 	WayOut:   "Leave the scheme out of the token.",
-	Failing: `extensions:
+	examples: fixed(`extensions:
   bearertokenauth:
     token: Bearer ${env:TOKEN}
 receivers:
@@ -27,33 +27,16 @@ service:
       receivers: [otlp]
       exporters: [otlp]
 `,
-	Passing: `extensions:
-  bearertokenauth:
-    token: ${env:TOKEN:-none}
-receivers:
-  otlp:
-    protocols:
-      grpc:
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-    auth:
-      authenticator: bearertokenauth
-service:
-  extensions: [bearertokenauth]
-  pipelines:
-    traces:
-      receivers: [otlp]
-      exporters: [otlp]
-`,
+		"token: Bearer ${env:TOKEN}", "token: ${env:TOKEN:-none}",
+	),
 	check: func(c *configuration, found *findings) {
-		for _, one := range c.started {
-			token, _ := valueAt(one.written, []string{"token"}).(string)
+		for _, one := range c.started.of("bearertokenauth") {
+			token := textAt(one.written, "token")
 			scheme := "Bearer"
 			if one.sets("scheme") {
 				scheme = one.text("scheme")
 			}
-			if one.is("bearertokenauth") && scheme != "" && strings.HasPrefix(strings.ToLower(token), strings.ToLower(scheme)+" ") {
+			if scheme != "" && strings.HasPrefix(strings.ToLower(token), strings.ToLower(scheme)+" ") {
 				found.at(one.path("token"), "the token of %s begins with the scheme %s, which it adds", one.id, scheme)
 			}
 		}

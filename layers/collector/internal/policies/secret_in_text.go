@@ -20,7 +20,7 @@ var secretInText = &Policy{
 	WayOut: "Write ${env:NAME} in its place and give the variable to the collector only, or use a setting that names a file. " +
 		"Revoke the secret that was written.",
 	Seen: []string{"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/12414"},
-	Failing: `receivers:
+	examples: fixed(`receivers:
   otlp:
     protocols:
       grpc:
@@ -35,21 +35,8 @@ service:
       receivers: [otlp]
       exporters: [otlp]
 `,
-	Passing: `receivers:
-  otlp:
-    protocols:
-      grpc:
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-    headers:
-      x-api-key: ${env:BACKEND_API_KEY}
-service:
-  pipelines:
-    traces:
-      receivers: [otlp]
-      exporters: [otlp]
-`,
+		"x-api-key: c4f1a9e27b8d5036f2e1", "x-api-key: ${env:BACKEND_API_KEY}",
+	),
 	check: func(c *configuration, found *findings) {
 		byLine := map[int]string{}
 		column := map[int]int{}

@@ -13,7 +13,7 @@ var spanMetricsCardinality = &Policy{
 		"queries, ids of users and requests take new values for ever.",
 	WayOut: "Remove the dimension, or use one with few values: http.route in the place of url.path, db.operation.name in the " +
 		"place of db.query.text.",
-	Failing: `receivers:
+	examples: fixed(`receivers:
   otlp:
     protocols:
       grpc:
@@ -34,41 +34,21 @@ service:
       receivers: [spanmetrics]
       exporters: [otlp]
 `,
-	Passing: `receivers:
-  otlp:
-    protocols:
-      grpc:
-connectors:
-  spanmetrics:
-    aggregation_cardinality_limit: 10000
-    dimensions:
-      - name: http.route
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
-  pipelines:
-    traces:
-      receivers: [otlp]
-      exporters: [otlp, spanmetrics]
-    metrics:
-      receivers: [spanmetrics]
-      exporters: [otlp]
-`,
+		"- name: url.full", "- name: http.route",
+	),
 	check: func(c *configuration, found *findings) {
-		for _, one := range c.running("connectors") {
-			if !one.is("spanmetrics", "servicegraph", "count", "sum", "signaltometrics", "exceptions") {
-				continue
-			}
-			visit(one.written, nil, func(path []string, value any) {
-				text, _ := value.(string)
+		for _, one := range c.running("connectors").of(countingByAttributes...) {
+			for path, text := range one.texts() {
 				if isDimension(path) && isUnbounded(text) {
 					found.at(one.path(path...), "%s makes a time series for each value of %s", one.id, text)
 				}
-			})
+			}
 		}
 	},
 }
+
+// countingByAttributes are the connectors that make a time series for each value of an attribute.
+var countingByAttributes = []string{"spanmetrics", "servicegraph", "count", "sum", "signaltometrics", "exceptions"}
 
 // unbounded are attributes, by their names in the semantic conventions old and new, that take new values for ever.
 var unbounded = []string{

@@ -13,7 +13,7 @@ var spanMetricsUnbounded = &Policy{
 		"them expires, and their number has no limit: one service with an id in its span names fills the memory.",
 	WayOut: "Set aggregation_cardinality_limit, for example to 10000, or metrics_expiration, for example to 10m.",
 	Seen:   []string{"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/38990"},
-	Failing: `receivers:
+	examples: fixed(`receivers:
   otlp:
     protocols:
       grpc:
@@ -31,29 +31,13 @@ service:
       receivers: [spanmetrics]
       exporters: [otlp]
 `,
-	Passing: `receivers:
-  otlp:
-    protocols:
-      grpc:
-connectors:
-  spanmetrics:
+		"spanmetrics:", `spanmetrics:
     aggregation_cardinality_limit: 10000
-    metrics_expiration: 10m
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
-  pipelines:
-    traces:
-      receivers: [otlp]
-      exporters: [otlp, spanmetrics]
-    metrics:
-      receivers: [spanmetrics]
-      exporters: [otlp]
-`,
+    metrics_expiration: 10m`,
+	),
 	check: func(c *configuration, found *findings) {
-		for _, one := range c.running("connectors") {
-			if !one.is("spanmetrics") || one.read() == nil || one.number("aggregation_cardinality_limit") > 0 ||
+		for _, one := range c.running("connectors").of("spanmetrics") {
+			if one.read() == nil || one.number("aggregation_cardinality_limit") > 0 ||
 				strings.HasSuffix(one.text("aggregation_temporality"), "DELTA") || expires(one, "metrics_expiration") ||
 				expires(one, "series_expiration") || one.unknown("aggregation_cardinality_limit") {
 				continue

@@ -9,7 +9,7 @@ var splitTraces = &Policy{
 		"errors are missed.",
 	WayOut: "Balance by trace first: a layer of collectors with the loadbalancing exporter and routing_key traceID, and " +
 		"tail_sampling in the layer behind it.",
-	Failing: `receivers:
+	examples: fixed(`receivers:
   otlp:
     protocols:
       grpc:
@@ -38,29 +38,15 @@ service:
       processors: [memory_limiter, tail_sampling]
       exporters: [loadbalancing]
 `,
-	Passing: `receivers:
-  otlp:
-    protocols:
-      grpc:
-processors:
-  memory_limiter:
-    check_interval: 1s
-    limit_percentage: 75
-exporters:
-  loadbalancing:
-    routing_key: traceID
-    protocol:
-      otlp:
-    resolver:
-      dns:
-        hostname: collectors.example.com
-service:
-  pipelines:
-    traces:
-      receivers: [otlp]
-      processors: [memory_limiter]
-      exporters: [loadbalancing]
-`,
+		`  tail_sampling:
+    policies:
+      - name: errors
+        type: status_code
+        status_code:
+          status_codes: [ERROR]
+`, "",
+		"processors: [memory_limiter, tail_sampling]", "processors: [memory_limiter]",
+	),
 	check: func(c *configuration, found *findings) {
 		for _, one := range c.pipelines {
 			at := first(one.processors, func(e *entry) bool { return e.is("tail_sampling", "groupbytrace") })

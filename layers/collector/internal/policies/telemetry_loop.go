@@ -11,7 +11,7 @@ var telemetryLoop = &Policy{
 		"https://github.com/open-telemetry/opentelemetry-java-instrumentation/issues/12180",
 		"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/12782",
 	},
-	Failing: `receivers:
+	examples: fixed(`receivers:
   otlp:
     protocols:
       grpc:
@@ -26,19 +26,10 @@ service:
       receivers: [otlp]
       exporters: [otlp]
 `,
-	Passing: `receivers:
-  otlp:
-    protocols:
-      grpc:
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
-  pipelines:
-    traces:
-      receivers: [otlp]
-      exporters: [otlp]
-`,
+		`endpoint: localhost:4317
+    tls:
+      insecure: true`, "endpoint: backend.example.com:4317",
+	),
 	check: func(c *configuration, found *findings) {
 		listening := map[string][]endpoint{}
 		for _, receiver := range c.running("receivers") {
@@ -90,7 +81,7 @@ type endpoint struct {
 }
 
 func endpointOf(one *entry, path []string) endpoint {
-	made := endpoint{of: one, path: path, address: one.address(path)}
+	made := endpoint{of: one, path: path, address: one.address(path...)}
 	if one.unknown(path...) {
 		made.open = true
 		if node := one.of.document.Node(one.path(path...)...); node != nil {
@@ -145,20 +136,16 @@ func (c *configuration) comingBack(exporter *entry) map[*entry]bool {
 func (c *configuration) scraped() map[string][]endpoint {
 	targets := map[string][]endpoint{}
 	seen := map[string]bool{}
-	for _, receiver := range c.running("receivers") {
-		if !receiver.is("prometheus") {
-			continue
-		}
-		visit(receiver.written, nil, func(path []string, value any) {
-			text, isText := value.(string)
-			if isText && len(path) > 1 && path[len(path)-2] == "targets" && !receiver.unknown(path...) {
+	for _, receiver := range c.running("receivers").of("prometheus") {
+		for path, text := range receiver.texts() {
+			if len(path) > 1 && path[len(path)-2] == "targets" && !receiver.unknown(path...) {
 				one := endpoint{of: receiver, path: path, address: addressOf(text)}
 				if once := receiver.id + " " + one.key(); !seen[once] {
 					seen[once] = true
 					targets[one.key()] = append(targets[one.key()], one)
 				}
 			}
-		})
+		}
 	}
 	return targets
 }

@@ -2,7 +2,6 @@ package policies
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -14,7 +13,7 @@ var timeLayoutUnfit = &Policy{
 		"and so does one with % as gotime: parsing fails for each record. Without a date, each time is on the first of January.",
 	WayOut: "Write %Y-%m-%d %H:%M:%S, or set layout_type: gotime and write 2006-01-02 15:04:05. For times without a date, leave the timestamp out.",
 	Seen:   []string{"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/46111"},
-	Failing: `receivers:
+	examples: fixed(`receivers:
   filelog:
     include: [/var/log/app.log]
     operators:
@@ -32,47 +31,30 @@ service:
       receivers: [filelog]
       exporters: [otlp]
 `,
-	Passing: `receivers:
-  filelog:
-    include: [/var/log/app.log]
-    operators:
-      - type: regex_parser
-        regex: ^(?P<time>\S+ \S+) (?P<message>.*)$
-        timestamp:
-          parse_from: attributes.time
-          layout: "%Y-%m-%d %H:%M:%S"
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
-  pipelines:
-    logs:
-      receivers: [filelog]
-      exporters: [otlp]
-`,
+		"layout: yyyy-MM-dd HH:mm:ss", `layout: "%Y-%m-%d %H:%M:%S"`,
+	),
 	check: func(c *configuration, found *findings) {
 		for _, one := range c.running("receivers") {
-			visit(valueAt(one.written, []string{"operators"}), []string{"operators"}, func(path []string, value any) {
-				layout, isText := value.(string)
-				if !isText || path[len(path)-1] != "layout" || one.unknown(path...) {
-					return
+			for path, layout := range one.texts() {
+				end := len(path) - 1
+				if path[0] != "operators" || path[end] != "layout" {
+					continue
 				}
-				kind, _ := valueAt(one.written, append(slices.Clone(path[:len(path)-1]), "layout_type")).(string)
 				date, isOther := dateOfStrptime, !strings.Contains(layout, "%")
-				switch kind {
+				switch textAt(valueAt(one.written, path[:end]...), "layout_type") {
 				case "", "strptime":
 				case "gotime":
 					date, isOther = dateOfGo, !isOther
 				default:
-					return
+					continue
 				}
 				switch {
 				case isOther:
-					found.at(one.path(path...), "this layout of %s is not one of its layout_type: no time is read", one.id)
+					found.atSetting(one, path, "this layout of %s is not one of its layout_type: no time is read", one.id)
 				case !date.MatchString(layout):
-					found.at(one.path(path...), "this layout of %s has no date: every time is on the first of January", one.id)
+					found.atSetting(one, path, "this layout of %s has no date: every time is on the first of January", one.id)
 				}
-			})
+			}
 		}
 	},
 }

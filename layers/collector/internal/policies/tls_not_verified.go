@@ -11,7 +11,7 @@ var tlsNotVerified = &Policy{
 	Why: "With insecure_skip_verify the connection is encrypted, but to anybody: whoever answers at that address gets the " +
 		"data and the credentials.",
 	WayOut: "Remove insecure_skip_verify, and give ca_file if the certificate is from an authority of your own.",
-	Failing: `receivers:
+	examples: fixed(`receivers:
   otlp:
     protocols:
       grpc:
@@ -26,35 +26,22 @@ service:
       receivers: [otlp]
       exporters: [otlp]
 `,
-	Passing: `receivers:
-  otlp:
-    protocols:
-      grpc:
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-    tls:
-      ca_file: /etc/otelcol/ca.pem
-service:
-  pipelines:
-    traces:
-      receivers: [otlp]
-      exporters: [otlp]
-`,
+		"insecure_skip_verify: true", "ca_file: /etc/otelcol/ca.pem",
+	),
 	check: func(c *configuration, found *findings) {
 		for _, one := range c.running(everySection...) {
-			visit(one.written, nil, func(path []string, value any) {
+			for path, value := range leaves(one.written) {
 				if found.isFull() || path[len(path)-1] != "insecure_skip_verify" || value != true {
-					return
+					continue
 				}
-				for _, client := range one.clients() {
+				isLocal := slices.ContainsFunc(one.clients(), func(client place) bool {
 					inside := len(path) > len(client.path) && slices.Equal(path[:len(client.path)], client.path)
-					if inside && one.address(client.setting("endpoint")).isLocal() {
-						return
-					}
+					return inside && one.address(client.setting("endpoint")...).isLocal()
+				})
+				if !isLocal {
+					found.at(one.path(path...), "%s accepts any certificate", one.id)
 				}
-				found.at(one.path(path...), "%s accepts any certificate", one.id)
-			})
+			}
 		}
 	},
 }

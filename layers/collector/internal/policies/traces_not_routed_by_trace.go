@@ -7,7 +7,7 @@ var tracesNotRoutedByTrace = &Policy{
 	Why: "With this routing_key the spans of one trace go to several collectors. That is right for metrics of each " +
 		"service, and wrong for tail_sampling and for anything else behind it that looks at whole traces.",
 	WayOut: "Set routing_key to traceID, unless what is behind goes by service; then say so in a comment.",
-	Failing: `receivers:
+	examples: fixed(`receivers:
   otlp:
     protocols:
       grpc:
@@ -30,29 +30,8 @@ service:
       processors: [memory_limiter]
       exporters: [loadbalancing]
 `,
-	Passing: `receivers:
-  otlp:
-    protocols:
-      grpc:
-processors:
-  memory_limiter:
-    check_interval: 1s
-    limit_percentage: 75
-exporters:
-  loadbalancing:
-    routing_key: traceID
-    protocol:
-      otlp:
-    resolver:
-      dns:
-        hostname: collectors.example.com
-service:
-  pipelines:
-    traces:
-      receivers: [otlp]
-      processors: [memory_limiter]
-      exporters: [loadbalancing]
-`,
+		"routing_key: service", "routing_key: traceID",
+	),
 	check: func(c *configuration, found *findings) {
 		for _, one := range c.pipelines {
 			for _, exporter := range one.exporters {

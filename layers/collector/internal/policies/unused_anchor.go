@@ -15,7 +15,7 @@ var unusedAnchor = &Policy{
 	Why: "An anchor that no alias refers to is the trace of something that was changed halfway: a component that should " +
 		"share the settings has its own, or has none.",
 	WayOut: "Refer to it by an alias, or remove it.",
-	Failing: `receivers:
+	examples: fixed(`receivers:
   otlp:
     protocols:
       grpc:
@@ -28,22 +28,12 @@ service:
       receivers: [otlp]
       exporters: [otlp]
 `,
-	Passing: `receivers:
-  otlp:
-    protocols:
-      grpc:
-exporters:
-  otlp: &backend
-    endpoint: backend.example.com:4317
+		"endpoint: backend.example.com:4317", `endpoint: backend.example.com:4317
   otlp/slow:
     <<: *backend
-    timeout: 30s
-service:
-  pipelines:
-    traces:
-      receivers: [otlp]
-      exporters: [otlp, otlp/slow]
-`,
+    timeout: 30s`,
+		"exporters: [otlp]", "exporters: [otlp, otlp/slow]",
+	),
 	check: func(c *configuration, found *findings) {
 		used := map[*yaml.Node]bool{}
 		var anchored []*yaml.Node

@@ -9,7 +9,7 @@ var variableNotReplaced = &Policy{
 	Why: "The collector replaces ${env:NAME} and ${NAME}. Since 0.104.0 it leaves $NAME as it stands: a backend gets the " +
 		"words $API_KEY for a key.",
 	WayOut: "Write ${env:NAME}. If the text itself is meant, write $$NAME.",
-	Failing: `receivers:
+	examples: fixed(`receivers:
   otlp:
     protocols:
       grpc:
@@ -24,35 +24,22 @@ service:
       receivers: [otlp]
       exporters: [otlp]
 `,
-	Passing: `receivers:
-  otlp:
-    protocols:
-      grpc:
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-    headers:
-      api-key: ${env:API_KEY}
-service:
-  pipelines:
-    traces:
-      receivers: [otlp]
-      exporters: [otlp]
-`,
+		"api-key: $API_KEY", "api-key: ${env:API_KEY}",
+	),
 	check: func(c *configuration, found *findings) {
 		if !c.hasReferences {
 			return
 		}
 		for _, one := range c.running(everySection...) {
-			visit(one.written, nil, func(path []string, value any) {
-				text, isText := value.(string)
-				if !isText || !unbraced.MatchString(text) {
-					return
+			for path, text := range one.texts() {
+				if !unbraced.MatchString(text) {
+					continue
 				}
-				if node := c.document.Node(one.path(path...)...); node != nil && node.Value == text {
-					found.at(one.path(path...), "%s gets the name of a variable here: without braces, the collector does not replace it", one.id)
+				place := one.path(path...)
+				if node := c.document.Node(place...); node != nil && node.Value == text {
+					found.at(place, "%s gets the name of a variable here: without braces, the collector does not replace it", one.id)
 				}
-			})
+			}
 		}
 	},
 }
