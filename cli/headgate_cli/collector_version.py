@@ -1,4 +1,4 @@
-"""The option type for collector versions."""
+"""The type of options for collector versions, and the option `--feature-gate`."""
 
 from __future__ import annotations
 
@@ -26,3 +26,12 @@ class CollectorVersion(click.ParamType[str]):
         if not VERSION.fullmatch(version):
             self.fail(f"{value!r} is not a collector version: use X.Y.Z, for example 0.139.0", param, ctx)
         return version
+
+
+feature_gates = click.option(
+    "--feature-gate",
+    "feature_gates",
+    multiple=True,
+    metavar="[+-]NAME",
+    help="Enable or disable a feature gate of the collector, as hosts run with it; may be repeated.",
+)

@@ -15,6 +15,13 @@ from headgate_cli.login import credentials
 P = ParamSpec("P")
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, for programs.")
+annotated = click.option(
+    "--format",
+    "output",
+    type=click.Choice(["text", "github"]),
+    default="text",
+    help="text for people, github for annotations in a workflow.",
+)
 
 
 def not_empty(_context: click.Context, option: click.Parameter, value: str | None) -> str | None:

@@ -11,7 +11,7 @@ from headgate_cli import variables
 from headgate_cli.api import Api
 from headgate_cli.checks import findings, fixing, many
 from headgate_cli.checks.findings import Finding, Linted
-from headgate_cli.collector_version import CollectorVersion
+from headgate_cli.collector_version import CollectorVersion, feature_gates
 from headgate_cli.errors import FAILED, Ended, Failed, Unreachable, show_as_json
 from headgate_cli.local.options import connected_or_local
 from headgate_cli.output import print_commands, print_json, print_json_text, print_result, say
@@ -44,15 +44,6 @@ _version = click.option(
     "version",
     type=CollectorVersion(),
     help="The collector version, for example 0.139.0; the server's by default.",
-)
-
-
-feature_gates = click.option(
-    "--feature-gate",
-    "feature_gates",
-    multiple=True,
-    metavar="[+-]NAME",
-    help="Enable or disable a feature gate of the collector, as hosts run with it; may be repeated.",
 )
 
 

@@ -14,9 +14,9 @@ import click
 from headgate_cli import shapes, variables
 from headgate_cli.api import Api
 from headgate_cli.checks import fixing
-from headgate_cli.checks.commands import feature_gates, gates_in_request
+from headgate_cli.checks.commands import gates_in_request
 from headgate_cli.checks.findings import problem_of
-from headgate_cli.collector_version import CollectorVersion
+from headgate_cli.collector_version import CollectorVersion, feature_gates
 from headgate_cli.configurations import lookup
 from headgate_cli.configurations.folder import files_in, of_configurations
 from headgate_cli.configurations.push import change_draft

@@ -11,7 +11,7 @@ from headgate_cli import variables
 from headgate_cli.api import Api
 from headgate_cli.checks import findings
 from headgate_cli.collector_version import CollectorVersion
-from headgate_cli.connection import as_json
+from headgate_cli.connection import annotated, as_json
 from headgate_cli.coverage import report
 from headgate_cli.coverage.run import CoverageRun
 from headgate_cli.coverage.run import run as measure
@@ -34,13 +34,7 @@ _MOST: Final = 100
 @click.option("--unreached", is_flag=True, help="List the changes that change no output too.")
 @click.option("--collector-version", type=CollectorVersion(), help="Measure on this collector version.")
 @variables.env
-@click.option(
-    "--format",
-    "output",
-    type=click.Choice(["text", "github"]),
-    default="text",
-    help="text for people, github for annotations in a workflow.",
-)
+@annotated
 @as_json
 @connected_or_local("Run")
 def coverage(

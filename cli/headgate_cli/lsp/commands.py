@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import click
 
 from headgate_cli.api import Api
-from headgate_cli.collector_version import CollectorVersion
+from headgate_cli.collector_version import CollectorVersion, feature_gates
 from headgate_cli.errors import Failed
 from headgate_cli.local.options import source_options
 
@@ -22,13 +22,7 @@ _NOT_INSTALLED = (
 
 @click.command()
 @click.option("--version", type=CollectorVersion(), help="The collector version; by default the server's.")
-@click.option(
-    "--feature-gate",
-    "feature_gates",
-    multiple=True,
-    metavar="[+-]NAME",
-    help="Enable or disable a feature gate of the collector, as hosts run with it; may be repeated.",
-)
+@feature_gates
 @click.option(
     "--stdio", is_flag=True, expose_value=False, help="The way it always speaks; some editors add the option."
 )

@@ -12,7 +12,7 @@ from headgate_cli import safe_files, variables
 from headgate_cli.api import Api
 from headgate_cli.checks import findings
 from headgate_cli.collector_version import CollectorVersion
-from headgate_cli.connection import as_json, connected
+from headgate_cli.connection import annotated, as_json, connected
 from headgate_cli.errors import FAILED, Ended
 from headgate_cli.local.options import connected_or_local
 from headgate_cli.output import minute, print_commands, print_json, print_result, say, show_list
@@ -39,13 +39,7 @@ from headgate_cli.upgrade import targets
 @click.option("--allow-no-tests", is_flag=True, help="End with 0 if there are no tests: for CI before the first one.")
 @click.option("--update", is_flag=True, help="Renew expected outputs that differ: shows the differences, and asks.")
 @click.option("--yes", is_flag=True, help="With --update, do not ask.")
-@click.option(
-    "--format",
-    "output",
-    type=click.Choice(["text", "github"]),
-    default="text",
-    help="text for people, github for annotations in a workflow.",
-)
+@annotated
 @as_json
 @connected_or_local("Run")
 def suite(

@@ -11,8 +11,8 @@ import click
 from headgate_cli import variables
 from headgate_cli.api import Api, Entity, ServerError
 from headgate_cli.checks import findings
-from headgate_cli.checks.commands import feature_gates, gates_in_request, output_format
-from headgate_cli.collector_version import CollectorVersion
+from headgate_cli.checks.commands import gates_in_request, output_format
+from headgate_cli.collector_version import CollectorVersion, feature_gates
 from headgate_cli.command_group import CommandGroup
 from headgate_cli.comparisons.report import as_json
 from headgate_cli.comparisons.run import Compared

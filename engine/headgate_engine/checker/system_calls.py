@@ -139,7 +139,7 @@ RULES = (
 _MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 
 
-def assemble(machine: str, rules: tuple[CallRule, ...] = RULES) -> list[Instruction]:
+def assemble(machine: str) -> list[Instruction]:
     """The filter's program for a machine, as `os.uname` names it; the first rule that fits decides.
 
     A call of another architecture's table, where the same numbers mean other calls, ends the process. Raises OSError
@@ -156,7 +156,7 @@ def assemble(machine: str, rules: tuple[CallRule, ...] = RULES) -> list[Instruct
     ]
     if machine == "x86_64":
         program += [(_AT_LEAST, 0, 1, _X32), (_RETURN, 0, 0, _KILL)]
-    for rule in rules:
+    for rule in RULES:
         body = _body(rule)
         for name in rule.calls:
             number = _NUMBERS[name][column]
