@@ -13,11 +13,7 @@ var addressWithoutPort = &Policy{
 	Why:      "A server needs a port. The collector accepts the address without it, and ends at the start: missing port in address.",
 	WayOut:   "Add the port, for example 0.0.0.0:8889. An address for all ports does not exist.",
 	Seen:     []string{"https://github.com/open-telemetry/opentelemetry-operator/issues/2628"},
-	examples: fixed(`receivers:
-  otlp:
-    protocols:
-      grpc:
-exporters:
+	examples: fixed(receivingOTLP+`exporters:
   prometheus:
     endpoint: 0.0.0.0
 service:

@@ -10,21 +10,14 @@ var batchBeforeDropping = &Policy{
 		"batches, and memory is spent on what is dropped anyway.",
 	WayOut: "List batch behind the samplers and filters, best as the last processor.",
 	Seen:   []string{"https://github.com/dash0hq/dash0-operator/pull/652"},
-	examples: fixed(`receivers:
-  otlp:
-    protocols:
-      grpc:
-processors:
+	examples: fixed(receivingOTLP+`processors:
   memory_limiter:
     check_interval: 1s
     limit_percentage: 75
   batch:
   probabilistic_sampler:
     sampling_percentage: 10
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
+`+exportingOTLP+`service:
   pipelines:
     traces:
       receivers: [otlp]

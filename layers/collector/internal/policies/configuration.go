@@ -11,6 +11,7 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/headgate/headgate/layers/collector/internal/alias"
 	"github.com/headgate/headgate/layers/collector/internal/decoded"
+	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"github.com/headgate/headgate/layers/collector/internal/source"
 	"github.com/headgate/headgate/layers/collector/internal/validate"
 	"go.opentelemetry.io/collector/component"
@@ -77,27 +78,23 @@ func newConfiguration(
 		sections: map[string]*confmap.Conf{},
 	}
 	c.hasReferences = strings.Contains(c.request.YAML, "$")
-	addEntries(c, "receivers", factories.Receivers)
-	addEntries(c, "processors", factories.Processors)
-	addEntries(c, "exporters", factories.Exporters)
-	addEntries(c, "connectors", factories.Connectors)
-	addEntries(c, "extensions", factories.Extensions)
+	for _, section := range source.Sections {
+		c.addEntries(section, operation.FactoriesOf(section, factories))
+	}
 	c.addService()
 	return c
 }
 
-func addEntries[F component.Factory](c *configuration, section string, factories map[component.Type]F) {
+func (c *configuration) addEntries(section string, factories map[component.Type]component.Factory) {
 	content, _ := c.plain[section].(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(content)) {
 		var id component.ID
 		if id.UnmarshalText([]byte(name)) != nil {
 			continue
 		}
-		one := &entry{of: c, section: section, id: name, kind: id.Type().String(), written: content[name]}
-		if factory, known := factories[id.Type()]; known {
-			one.factory = factory
-		}
-		c.entries = append(c.entries, one)
+		c.entries = append(c.entries, &entry{
+			of: c, section: section, id: name, kind: id.Type().String(), factory: factories[id.Type()], written: content[name],
+		})
 	}
 }
 
@@ -136,9 +133,6 @@ func (c *configuration) addService() {
 	}
 }
 
-// everySection are the sections of components.
-var everySection = []string{"receivers", "processors", "exporters", "connectors", "extensions"}
-
 // entries are components of a configuration.
 type entries []*entry
 
@@ -153,11 +147,11 @@ func (list entries) of(types ...string) entries {
 	return found
 }
 
-// running returns the components of some sections that the service uses.
+// running returns the components that the service uses, of these sections, or of all without any.
 func (c *configuration) running(sections ...string) entries {
 	var found entries
 	for _, one := range c.entries {
-		if one.used && slices.Contains(sections, one.section) {
+		if one.used && (len(sections) == 0 || slices.Contains(sections, one.section)) {
 			found = append(found, one)
 		}
 	}

@@ -8,11 +8,7 @@ var debugExporterOnly = &Policy{
 	Severity: Warning,
 	Why:      "The debug exporter writes to the collector's own log, and nop to nowhere: what the pipeline receives is not kept.",
 	WayOut:   "Add the exporter of your backend to the pipeline, or remove the pipeline.",
-	examples: fixed(`receivers:
-  otlp:
-    protocols:
-      grpc:
-exporters:
+	examples: fixed(receivingOTLP+`exporters:
   debug:
 service:
   pipelines:

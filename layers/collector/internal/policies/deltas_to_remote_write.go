@@ -13,11 +13,7 @@ var deltasToRemoteWrite = &Policy{
 		"signaltometrics, statsd and cumulativetodelta make them: invalid temporality and type combination.",
 	WayOut: "Add deltatocumulative to the pipeline, or take cumulativetodelta out of it.",
 	Seen:   []string{"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/37164"},
-	examples: fixed(`receivers:
-  otlp:
-    protocols:
-      grpc:
-connectors:
+	examples: fixed(receivingOTLP+`connectors:
   count:
     logs:
       app.errors:

@@ -17,11 +17,7 @@ var deprecatedComponent = &Policy{
 	Severity: Warning,
 	Why:      "A later release of the collector lacks the component, and does not start with a configuration that has it.",
 	WayOut:   "Move to the component that the deprecated one's documentation names.",
-	examples: fixed(`receivers:
-  otlp:
-    protocols:
-      grpc:
-exporters:
+	examples: fixed(receivingOTLP+`exporters:
   sapm:
     endpoint: https://ingest.example.com/v2/trace
     access_token: ${env:ACCESS_TOKEN:-unset}
@@ -42,7 +38,7 @@ service:
 		return known
 	},
 	check: func(c *configuration, found *findings) {
-		for _, one := range c.running(everySection...) {
+		for _, one := range c.running() {
 			if one.factory != nil && c.isDeprecated(one) {
 				found.at(one.path(), "the component %s is deprecated", one.kind)
 			}

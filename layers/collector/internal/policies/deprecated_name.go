@@ -12,11 +12,7 @@ var deprecatedName = &Policy{
 	Severity: Information,
 	Why:      "Releases rename components and know the old name for some time only. Then the collector does not start.",
 	WayOut:   "Write the new name, as headgate upgrade does.",
-	examples: fixed(`receivers:
-  otlp:
-    protocols:
-      grpc:
-exporters:
+	examples: fixed(receivingOTLP+`exporters:
   otlphttp:
     endpoint: https://backend.example.com
 service:
@@ -33,7 +29,7 @@ service:
 		return known
 	},
 	check: func(c *configuration, found *findings) {
-		for _, one := range c.running(everySection...) {
+		for _, one := range c.running() {
 			if one.factory == nil {
 				continue
 			}

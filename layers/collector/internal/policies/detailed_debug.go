@@ -11,11 +11,7 @@ var detailedDebug = &Policy{
 	Why: "With verbosity detailed the debug exporter writes everything to the collector's log: that costs more than " +
 		"sending it, fills disks, and puts personal data where nobody looks for it.",
 	WayOut: "Remove verbosity: detailed, or set sampling_thereafter, for example to 100, while you look for something.",
-	examples: fixed(`receivers:
-  otlp:
-    protocols:
-      grpc:
-exporters:
+	examples: fixed(receivingOTLP+`exporters:
   otlp:
     endpoint: backend.example.com:4317
   debug:

@@ -7,17 +7,10 @@ var diagnosticsExposed = &Policy{
 	Why: "pprof, zpages and the remote tap show memory, traces and telemetry to everybody who reaches them, without a " +
 		"password, and pprof keeps the processor busy for whoever asks.",
 	WayOut: "Let them listen on localhost, which is their default, and reach them by a tunnel.",
-	examples: fixed(`receivers:
-  otlp:
-    protocols:
-      grpc:
-extensions:
+	examples: fixed(receivingOTLP+`extensions:
   zpages:
     endpoint: 0.0.0.0:55679
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
+`+exportingOTLP+`service:
   extensions: [zpages]
   pipelines:
     traces:

@@ -11,14 +11,7 @@ var duplicateExport = &Policy{
 	Why: "Two pipelines take from the same receiver, do the same and export to the same exporter. Each record arrives " +
 		"twice, and counts are double.",
 	WayOut: "Remove one of the pipelines, or let a filter or a routing connector share the data between them.",
-	examples: fixed(`receivers:
-  otlp:
-    protocols:
-      grpc:
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
+	examples: fixed(receivingOTLP+exportingOTLP+`service:
   pipelines:
     logs:
       receivers: [otlp]

@@ -7,11 +7,7 @@ var endpointWithoutPath = &Policy{
 	Why: "traces_endpoint, metrics_endpoint and logs_endpoint of otlphttp, and the endpoints of prometheusremotewrite and " +
 		"zipkin, are whole addresses: nothing is added to them. Without a path, the server answers 404 or 405 to every request.",
 	WayOut: "Write the whole address, such as https://host/v1/traces, https://host/api/v1/write or https://host/api/v2/spans.",
-	examples: fixed(`receivers:
-  otlp:
-    protocols:
-      grpc:
-exporters:
+	examples: fixed(receivingOTLP+`exporters:
   otlphttp:
     traces_endpoint: https://backend.example.com
 service:

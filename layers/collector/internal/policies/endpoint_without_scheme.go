@@ -11,11 +11,7 @@ var endpointWithoutScheme = &Policy{
 	Why:      "The collector accepts the endpoint and starts, and every request fails: unsupported protocol scheme. The endpoint of its own telemetry is read as https:// without one.",
 	WayOut:   "Write https:// before the host, or http:// if the server has no TLS.",
 	Seen:     []string{"https://github.com/grafana/docker-otel-lgtm/issues/73"},
-	examples: fixed(`receivers:
-  otlp:
-    protocols:
-      grpc:
-exporters:
+	examples: fixed(receivingOTLP+`exporters:
   otlphttp:
     endpoint: ingest.example.com:4318
 service:

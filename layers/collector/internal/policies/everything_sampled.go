@@ -10,11 +10,7 @@ var everythingSampled = &Policy{
 		"them, the other policies decide nothing.",
 	WayOut: "Remove the policy, or put it into an and policy with a condition. To leave traces out, use a policy of type drop.",
 	Seen:   []string{"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/20657"},
-	examples: fixed(`receivers:
-  otlp:
-    protocols:
-      grpc:
-processors:
+	examples: fixed(receivingOTLP+`processors:
   tail_sampling:
     policies:
       - name: everything
@@ -23,10 +19,7 @@ processors:
         type: latency
         latency:
           threshold_ms: 500
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
+`+exportingOTLP+`service:
   pipelines:
     traces:
       receivers: [otlp]

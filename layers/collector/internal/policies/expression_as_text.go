@@ -16,21 +16,12 @@ var expressionAsText = &Policy{
 		"https://github.com/open-telemetry/opentelemetry-collector/issues/12947",
 		"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/35686",
 	},
-	examples: fixed(`receivers:
-  otlp:
-    protocols:
-      grpc:
-exporters:
+	examples: fixed(receivingOTLP+`exporters:
   otlp:
     endpoint: backend.example.com:4317
     headers:
       x-tenant: attributes["tenant"]
-service:
-  pipelines:
-    traces:
-      receivers: [otlp]
-      exporters: [otlp]
-`,
+`+tracesThroughOTLP,
 		`x-tenant: attributes["tenant"]`, "x-tenant: shop",
 	),
 	check: func(c *configuration, found *findings) {

@@ -16,11 +16,7 @@ var extensionNotStarted = &Policy{
 		"collector fails when it starts.",
 	WayOut: "Add the extension to service::extensions, and declare it under extensions.",
 	Seen:   []string{"https://github.com/SumoLogic/sumologic-otel-collector/pull/105"},
-	examples: fixed(`receivers:
-  otlp:
-    protocols:
-      grpc:
-extensions:
+	examples: fixed(receivingOTLP+`extensions:
   basicauth:
     client_auth:
       username: collector

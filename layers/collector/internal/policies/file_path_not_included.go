@@ -20,10 +20,7 @@ var filePathNotIncluded = &Policy{
       - type: recombine
         combine_field: body
         is_first_entry: body matches "^\\d{4}-"
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
+`+exportingOTLP+`service:
   pipelines:
     logs:
       receivers: [filelog]

@@ -16,20 +16,13 @@ var histogramBoundsUnsorted = &Policy{
 	Why:      "A bound that is larger than the next one, often by a wrong unit, puts values into the wrong buckets: quantiles are wrong, and backends drop the histogram.",
 	WayOut:   "Put the bounds in ascending order, each once.",
 	Seen:     []string{"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/50183"},
-	examples: fixed(`receivers:
-  otlp:
-    protocols:
-      grpc:
-connectors:
+	examples: fixed(receivingOTLP+`connectors:
   spanmetrics:
     metrics_expiration: 5m
     histogram:
       explicit:
         buckets: [1ms, 2ms, 5m, 10ms]
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
+`+exportingOTLP+`service:
   pipelines:
     traces:
       receivers: [otlp]

@@ -8,25 +8,16 @@ var insecureTLS = &Policy{
 		"who receives them.",
 	WayOut: "Remove insecure: true, and give ca_file if the server's certificate is from an authority of your own. If the " +
 		"server is reached through localhost, write that address.",
-	examples: fixed(`receivers:
-  otlp:
-    protocols:
-      grpc:
-exporters:
+	examples: fixed(receivingOTLP+`exporters:
   otlp:
     endpoint: backend.example.com:4317
     tls:
       insecure: true
-service:
-  pipelines:
-    traces:
-      receivers: [otlp]
-      exporters: [otlp]
-`,
+`+tracesThroughOTLP,
 		"insecure: true", "ca_file: /etc/otelcol/ca.pem",
 	),
 	check: func(c *configuration, found *findings) {
-		for _, one := range c.running(everySection...) {
+		for _, one := range c.running() {
 			for _, client := range one.clients() {
 				insecure, endpoint := client.setting("tls", "insecure"), client.setting("endpoint")
 				// A client of HTTP goes by the scheme of its address alone.

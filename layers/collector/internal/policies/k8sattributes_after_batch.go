@@ -8,11 +8,7 @@ var k8sAttributesAfterBatch = &Policy{
 		"of many connections together, and the address is gone: no attributes are added, and nothing tells.",
 	WayOut: "List k8sattributes before batch and the samplers, or associate by a resource attribute such as k8s.pod.uid.",
 	Seen:   []string{"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/29630"},
-	examples: fixed(`receivers:
-  otlp:
-    protocols:
-      grpc:
-processors:
+	examples: fixed(receivingOTLP+`processors:
   memory_limiter:
     check_interval: 1s
     limit_percentage: 75
@@ -22,10 +18,7 @@ processors:
       - sources:
           - from: connection
   batch:
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
+`+exportingOTLP+`service:
   pipelines:
     traces:
       receivers: [otlp]

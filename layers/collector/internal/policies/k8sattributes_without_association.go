@@ -20,10 +20,7 @@ processors:
     limit_percentage: 75
   k8sattributes:
     auth_type: none
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
+`+exportingOTLP+`service:
   pipelines:
     logs:
       receivers: [filelog]

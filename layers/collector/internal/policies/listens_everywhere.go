@@ -12,20 +12,8 @@ var listensEverywhere = &Policy{
 		"then a network policy or a firewall has to stand before it.",
 	WayOut: "Listen on the address that the senders use (localhost, or ${env:MY_POD_IP} in Kubernetes), or let the server ask " +
 		"for certificates or credentials, by tls::client_ca_file or auth.",
-	examples: fixed(`receivers:
-  otlp:
-    protocols:
-      grpc:
-        endpoint: 0.0.0.0:4317
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
-  pipelines:
-    traces:
-      receivers: [otlp]
-      exporters: [otlp]
-`,
+	examples: fixed(receivingOTLP+`        endpoint: 0.0.0.0:4317
+`+exportingOTLP+tracesThroughOTLP,
 		"endpoint: 0.0.0.0:4317", "endpoint: localhost:4317",
 	),
 	check: func(c *configuration, found *findings) {

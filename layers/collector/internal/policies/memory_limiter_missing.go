@@ -11,10 +11,7 @@ var memoryLimiterMissing = &Policy{
   otlp:
     protocols:
       grpc:
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
+`+exportingOTLP+`service:
   pipelines:
     traces:
       receivers: [otlp]

@@ -8,19 +8,12 @@ var memoryLimiterNotFirst = &Policy{
 		"processor has accepted already: a batch is dropped instead of sent again.",
 	WayOut: "List memory_limiter first in the pipeline's processors.",
 	Seen:   []string{"https://github.com/grafana/agent-modules/pull/35"},
-	examples: fixed(`receivers:
-  otlp:
-    protocols:
-      grpc:
-processors:
+	examples: fixed(receivingOTLP+`processors:
   batch:
   memory_limiter:
     check_interval: 1s
     limit_percentage: 75
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
+`+exportingOTLP+`service:
   pipelines:
     traces:
       receivers: [otlp]

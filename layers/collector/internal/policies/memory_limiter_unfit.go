@@ -13,18 +13,11 @@ var memoryLimiterUnfit = &Policy{
 		"needs itself, it refuses everything.",
 	WayOut: "Set check_interval to 1s, limit_percentage to 75 or 80 with a spike_limit_percentage of about 20, or limit_mib " +
 		"to what the collector may use, minus 50 MiB.",
-	examples: fixed(`receivers:
-  otlp:
-    protocols:
-      grpc:
-processors:
+	examples: fixed(receivingOTLP+`processors:
   memory_limiter:
     check_interval: 30s
     limit_percentage: 98
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
+`+exportingOTLP+`service:
   pipelines:
     traces:
       receivers: [otlp]

@@ -9,11 +9,7 @@ var metricsAfterSampling = &Policy{
 	WayOut: "Make the metrics in a pipeline before sampling: receive, then export to the connector and to forward; sample in " +
 		"the pipeline that receives from forward.",
 	Seen: []string{"https://github.com/grafana/k8s-monitoring-helm/issues/1957"},
-	examples: fixed(`receivers:
-  otlp:
-    protocols:
-      grpc:
-processors:
+	examples: fixed(receivingOTLP+`processors:
   memory_limiter:
     check_interval: 1s
     limit_percentage: 75
@@ -22,10 +18,7 @@ processors:
 connectors:
   spanmetrics:
     aggregation_cardinality_limit: 10000
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
+`+exportingOTLP+`service:
   pipelines:
     traces:
       receivers: [otlp]

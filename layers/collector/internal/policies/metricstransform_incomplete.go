@@ -13,20 +13,13 @@ var metricsTransformIncomplete = &Policy{
 	WayOut:   "Add new_name, and aggregation_type: sum, mean, min, max, median or count.",
 	Seen:     []string{"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/48871"},
 	Until:    "0.155.0",
-	examples: fixed(`receivers:
-  otlp:
-    protocols:
-      grpc:
-processors:
+	examples: fixed(receivingOTLP+`processors:
   metricstransform:
     transforms:
       - include: ^queue\.(.+)\.depth$$
         match_type: regexp
         action: combine
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
+`+exportingOTLP+`service:
   pipelines:
     metrics:
       receivers: [otlp]

@@ -7,21 +7,12 @@ var noRetry = &Policy{
 	Why: "A backend that restarts or limits the rate refuses data for seconds or minutes. Without retries all of it is " +
 		"dropped, and only the collector's own log tells.",
 	WayOut: "Remove retry_on_failure, which is on by default, or set its enabled to true.",
-	examples: fixed(`receivers:
-  otlp:
-    protocols:
-      grpc:
-exporters:
+	examples: fixed(receivingOTLP+`exporters:
   otlp:
     endpoint: backend.example.com:4317
     retry_on_failure:
       enabled: false
-service:
-  pipelines:
-    traces:
-      receivers: [otlp]
-      exporters: [otlp]
-`,
+`+tracesThroughOTLP,
 		"enabled: false", "max_elapsed_time: 10m",
 	),
 	check: func(c *configuration, found *findings) {

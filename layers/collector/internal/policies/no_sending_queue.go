@@ -11,21 +11,12 @@ var noSendingQueue = &Policy{
 	Why: "Without a queue, data waits in the pipeline while the backend is slow or is tried again: receivers refuse new " +
 		"data meanwhile, and other exporters of the pipeline wait as well.",
 	WayOut: "Remove sending_queue, which is on by default for most exporters, or set its enabled to true.",
-	examples: fixed(`receivers:
-  otlp:
-    protocols:
-      grpc:
-exporters:
+	examples: fixed(receivingOTLP+`exporters:
   otlp:
     endpoint: backend.example.com:4317
     sending_queue:
       enabled: false
-service:
-  pipelines:
-    traces:
-      receivers: [otlp]
-      exporters: [otlp]
-`,
+`+tracesThroughOTLP,
 		"enabled: false", "queue_size: 5000",
 	),
 	check: func(c *configuration, found *findings) {

@@ -12,11 +12,7 @@ var otlpHTTPSignalPath = &Policy{
 		"sends to /v1/traces/v1/traces, and the server answers 404.",
 	WayOut: "Remove the path from endpoint, or write the whole address as traces_endpoint, metrics_endpoint or logs_endpoint.",
 	Seen:   []string{"https://github.com/open-telemetry/opentelemetry.io/pull/2406"},
-	examples: fixed(`receivers:
-  otlp:
-    protocols:
-      grpc:
-exporters:
+	examples: fixed(receivingOTLP+`exporters:
   otlphttp:
     endpoint: https://backend.example.com/v1/traces
 service:

@@ -7,19 +7,10 @@ var otlpPortSwapped = &Policy{
 	Why: "By convention 4317 is OTLP over gRPC and 4318 is OTLP over HTTP. A client of the one at the port of the other " +
 		"fails with messages that do not say so: malformed HTTP response, frame too large.",
 	WayOut: "Use the exporter otlp with port 4317, or otlphttp with port 4318.",
-	examples: fixed(`receivers:
-  otlp:
-    protocols:
-      grpc:
-exporters:
+	examples: fixed(receivingOTLP+`exporters:
   otlp:
     endpoint: backend.example.com:4318
-service:
-  pipelines:
-    traces:
-      receivers: [otlp]
-      exporters: [otlp]
-`,
+`+tracesThroughOTLP,
 		"endpoint: backend.example.com:4318", "endpoint: backend.example.com:4317",
 	),
 	check: func(c *configuration, found *findings) {

@@ -12,11 +12,7 @@ var ottlErrorsHidden = &Policy{
 	Why: "With error_mode silent a statement that fails on every record does so for ever, and nothing tells. With ignore, " +
 		"a statement that is to remove or mask personal data lets it pass when it fails.",
 	WayOut: "Set error_mode to propagate where data must not pass unchanged, else to ignore, which logs each failure.",
-	examples: fixed(`receivers:
-  otlp:
-    protocols:
-      grpc:
-processors:
+	examples: fixed(receivingOTLP+`processors:
   memory_limiter:
     check_interval: 1s
     limit_percentage: 75
@@ -24,10 +20,7 @@ processors:
     error_mode: ignore
     log_statements:
       - delete_key(log.attributes, "user.email")
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
+`+exportingOTLP+`service:
   pipelines:
     logs:
       receivers: [otlp]

@@ -18,10 +18,7 @@ var ownLogsCollected = &Policy{
 	examples: fixed(`receivers:
   filelog:
     include: [/var/log/pods/*/*/*.log]
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
+`+exportingOTLP+`service:
   pipelines:
     logs:
       receivers: [filelog]

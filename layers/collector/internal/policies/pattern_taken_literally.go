@@ -13,11 +13,7 @@ var patternTakenLiterally = &Policy{
 		"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/38142",
 		"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/11536",
 	},
-	examples: fixed(`receivers:
-  otlp:
-    protocols:
-      grpc:
-processors:
+	examples: fixed(receivingOTLP+`processors:
   tail_sampling:
     policies:
       - name: health
@@ -25,10 +21,7 @@ processors:
         string_attribute:
           key: http.route
           values: [/health.*]
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
+`+exportingOTLP+`service:
   pipelines:
     traces:
       receivers: [otlp]

@@ -10,11 +10,7 @@ var plainHTTP = &Policy{
 	Severity: Warning,
 	Why:      "What crosses the network by http:// can be read and changed on the way, with the credentials in its headers.",
 	WayOut:   "Write https://. If the server is on this machine, write localhost.",
-	examples: fixed(`receivers:
-  otlp:
-    protocols:
-      grpc:
-exporters:
+	examples: fixed(receivingOTLP+`exporters:
   otlphttp:
     endpoint: http://backend.example.com:4318
 service:

@@ -53,6 +53,25 @@ func fixed(failing string, replacements ...string) examples {
 	return examples{Failing: failing, Passing: strings.NewReplacer(replacements...).Replace(failing)}
 }
 
+// Parts of examples that the mistake is not about.
+const (
+	receivingOTLP = `receivers:
+  otlp:
+    protocols:
+      grpc:
+`
+	exportingOTLP = `exporters:
+  otlp:
+    endpoint: backend.example.com:4317
+`
+	tracesThroughOTLP = `service:
+  pipelines:
+    traces:
+      receivers: [otlp]
+      exporters: [otlp]
+`
+)
+
 // holds tells whether a collector version has the mistake.
 func (p *Policy) holds(version string) bool {
 	return (p.Since == "" || !history.IsBefore(version, p.Since)) && (p.Until == "" || history.IsBefore(version, p.Until))

@@ -11,17 +11,10 @@ var portConflict = &Policy{
 	Why:      "The second one cannot have the port, and the collector fails when it starts, though the configuration is valid.",
 	WayOut:   "Give each server a port of its own.",
 	Seen:     []string{"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/14707"},
-	examples: fixed(`receivers:
-  otlp:
+	examples: fixed(receivingOTLP+`  otlp/internal:
     protocols:
       grpc:
-  otlp/internal:
-    protocols:
-      grpc:
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
+`+exportingOTLP+`service:
   pipelines:
     traces:
       receivers: [otlp, otlp/internal]

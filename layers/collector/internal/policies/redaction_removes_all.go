@@ -7,17 +7,10 @@ var redactionRemovesAll = &Policy{
 	Why:      "redaction keeps only the keys in allowed_keys. The list is empty by default, so all attributes are deleted, not only what blocked_values match.",
 	WayOut:   "Set allow_all_keys: true to mask values only, or list the keys to keep in allowed_keys.",
 	Seen:     []string{"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/11450"},
-	examples: fixed(`receivers:
-  otlp:
-    protocols:
-      grpc:
-processors:
+	examples: fixed(receivingOTLP+`processors:
   redaction:
     blocked_values: ["4[0-9]{12}(?:[0-9]{3})?"]
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
+`+exportingOTLP+`service:
   pipelines:
     logs:
       receivers: [otlp]

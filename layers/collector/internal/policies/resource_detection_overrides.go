@@ -13,21 +13,14 @@ var resourceDetectionOverrides = &Policy{
 		"Data from other machines then seems to come from the collector's.",
 	WayOut: "Set override to false, or run resourcedetection only in collectors that receive from their own machine.",
 	Seen:   []string{"https://github.com/elastic/integrations/issues/19728"},
-	examples: fixed(`receivers:
-  otlp:
-    protocols:
-      grpc:
-        endpoint: 0.0.0.0:4317
+	examples: fixed(receivingOTLP+`        endpoint: 0.0.0.0:4317
 processors:
   memory_limiter:
     check_interval: 1s
     limit_percentage: 75
   resourcedetection:
     detectors: [system]
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
+`+exportingOTLP+`service:
   pipelines:
     traces:
       receivers: [otlp]

@@ -15,11 +15,7 @@ var routingWithoutDefault = &Policy{
 	Severity: Warning,
 	Why:      "Without default_pipelines the connector drops what matches no entry of its table, without a word. So does the operator router without default.",
 	WayOut:   "Add default_pipelines, or default to the operator. If the rest is to be dropped, name a pipeline whose exporter is nop, so that it shows in the metrics.",
-	examples: fixed(`receivers:
-  otlp:
-    protocols:
-      grpc:
-connectors:
+	examples: fixed(receivingOTLP+`connectors:
   routing:
     table:
       - context: log

@@ -20,21 +20,12 @@ var secretInText = &Policy{
 	WayOut: "Write ${env:NAME} in its place and give the variable to the collector only, or use a setting that names a file. " +
 		"Revoke the secret that was written.",
 	Seen: []string{"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/12414"},
-	examples: fixed(`receivers:
-  otlp:
-    protocols:
-      grpc:
-exporters:
+	examples: fixed(receivingOTLP+`exporters:
   otlp:
     endpoint: backend.example.com:4317
     headers:
       x-api-key: c4f1a9e27b8d5036f2e1
-service:
-  pipelines:
-    traces:
-      receivers: [otlp]
-      exporters: [otlp]
-`,
+`+tracesThroughOTLP,
 		"x-api-key: c4f1a9e27b8d5036f2e1", "x-api-key: ${env:BACKEND_API_KEY}",
 	),
 	check: func(c *configuration, found *findings) {

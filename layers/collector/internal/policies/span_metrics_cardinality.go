@@ -13,19 +13,12 @@ var spanMetricsCardinality = &Policy{
 		"queries, ids of users and requests take new values for ever.",
 	WayOut: "Remove the dimension, or use one with few values: http.route in the place of url.path, db.operation.name in the " +
 		"place of db.query.text.",
-	examples: fixed(`receivers:
-  otlp:
-    protocols:
-      grpc:
-connectors:
+	examples: fixed(receivingOTLP+`connectors:
   spanmetrics:
     aggregation_cardinality_limit: 10000
     dimensions:
       - name: url.full
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
+`+exportingOTLP+`service:
   pipelines:
     traces:
       receivers: [otlp]

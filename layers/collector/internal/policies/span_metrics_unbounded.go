@@ -13,16 +13,9 @@ var spanMetricsUnbounded = &Policy{
 		"them expires, and their number has no limit: one service with an id in its span names fills the memory.",
 	WayOut: "Set aggregation_cardinality_limit, for example to 10000, or metrics_expiration, for example to 10m.",
 	Seen:   []string{"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/38990"},
-	examples: fixed(`receivers:
-  otlp:
-    protocols:
-      grpc:
-connectors:
+	examples: fixed(receivingOTLP+`connectors:
   spanmetrics:
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
+`+exportingOTLP+`service:
   pipelines:
     traces:
       receivers: [otlp]

@@ -9,11 +9,7 @@ var splitTraces = &Policy{
 		"errors are missed.",
 	WayOut: "Balance by trace first: a layer of collectors with the loadbalancing exporter and routing_key traceID, and " +
 		"tail_sampling in the layer behind it.",
-	examples: fixed(`receivers:
-  otlp:
-    protocols:
-      grpc:
-processors:
+	examples: fixed(receivingOTLP+`processors:
   memory_limiter:
     check_interval: 1s
     limit_percentage: 75

@@ -11,21 +11,12 @@ var telemetryLoop = &Policy{
 		"https://github.com/open-telemetry/opentelemetry-java-instrumentation/issues/12180",
 		"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/12782",
 	},
-	examples: fixed(`receivers:
-  otlp:
-    protocols:
-      grpc:
-exporters:
+	examples: fixed(receivingOTLP+`exporters:
   otlp:
     endpoint: localhost:4317
     tls:
       insecure: true
-service:
-  pipelines:
-    traces:
-      receivers: [otlp]
-      exporters: [otlp]
-`,
+`+tracesThroughOTLP,
 		`endpoint: localhost:4317
     tls:
       insecure: true`, "endpoint: backend.example.com:4317",

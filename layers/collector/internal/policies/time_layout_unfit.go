@@ -22,10 +22,7 @@ var timeLayoutUnfit = &Policy{
         timestamp:
           parse_from: attributes.time
           layout: yyyy-MM-dd HH:mm:ss
-exporters:
-  otlp:
-    endpoint: backend.example.com:4317
-service:
+`+exportingOTLP+`service:
   pipelines:
     logs:
       receivers: [filelog]

@@ -11,25 +11,16 @@ var tlsNotVerified = &Policy{
 	Why: "With insecure_skip_verify the connection is encrypted, but to anybody: whoever answers at that address gets the " +
 		"data and the credentials.",
 	WayOut: "Remove insecure_skip_verify, and give ca_file if the certificate is from an authority of your own.",
-	examples: fixed(`receivers:
-  otlp:
-    protocols:
-      grpc:
-exporters:
+	examples: fixed(receivingOTLP+`exporters:
   otlp:
     endpoint: backend.example.com:4317
     tls:
       insecure_skip_verify: true
-service:
-  pipelines:
-    traces:
-      receivers: [otlp]
-      exporters: [otlp]
-`,
+`+tracesThroughOTLP,
 		"insecure_skip_verify: true", "ca_file: /etc/otelcol/ca.pem",
 	),
 	check: func(c *configuration, found *findings) {
-		for _, one := range c.running(everySection...) {
+		for _, one := range c.running() {
 			for path, value := range leaves(one.written) {
 				if found.isFull() || path[len(path)-1] != "insecure_skip_verify" || value != true {
 					continue

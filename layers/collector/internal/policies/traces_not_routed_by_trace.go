@@ -7,11 +7,7 @@ var tracesNotRoutedByTrace = &Policy{
 	Why: "With this routing_key the spans of one trace go to several collectors. That is right for metrics of each " +
 		"service, and wrong for tail_sampling and for anything else behind it that looks at whole traces.",
 	WayOut: "Set routing_key to traceID, unless what is behind goes by service; then say so in a comment.",
-	examples: fixed(`receivers:
-  otlp:
-    protocols:
-      grpc:
-processors:
+	examples: fixed(receivingOTLP+`processors:
   memory_limiter:
     check_interval: 1s
     limit_percentage: 75

@@ -15,11 +15,7 @@ var unusedAnchor = &Policy{
 	Why: "An anchor that no alias refers to is the trace of something that was changed halfway: a component that should " +
 		"share the settings has its own, or has none.",
 	WayOut: "Refer to it by an alias, or remove it.",
-	examples: fixed(`receivers:
-  otlp:
-    protocols:
-      grpc:
-exporters:
+	examples: fixed(receivingOTLP+`exporters:
   otlp: &backend
     endpoint: backend.example.com:4317
 service:

@@ -9,28 +9,19 @@ var variableNotReplaced = &Policy{
 	Why: "The collector replaces ${env:NAME} and ${NAME}. Since 0.104.0 it leaves $NAME as it stands: a backend gets the " +
 		"words $API_KEY for a key.",
 	WayOut: "Write ${env:NAME}. If the text itself is meant, write $$NAME.",
-	examples: fixed(`receivers:
-  otlp:
-    protocols:
-      grpc:
-exporters:
+	examples: fixed(receivingOTLP+`exporters:
   otlp:
     endpoint: backend.example.com:4317
     headers:
       api-key: $API_KEY
-service:
-  pipelines:
-    traces:
-      receivers: [otlp]
-      exporters: [otlp]
-`,
+`+tracesThroughOTLP,
 		"api-key: $API_KEY", "api-key: ${env:API_KEY}",
 	),
 	check: func(c *configuration, found *findings) {
 		if !c.hasReferences {
 			return
 		}
-		for _, one := range c.running(everySection...) {
+		for _, one := range c.running() {
 			for path, text := range one.texts() {
 				if !unbraced.MatchString(text) {
 					continue
