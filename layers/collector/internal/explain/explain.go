@@ -108,27 +108,11 @@ func ofLifetime(lifetime history.Lifetime, name, version string) *validate.Cause
 
 // knownAs returns what this release calls a type of a section that another release calls `kind`, "" for nothing.
 func knownAs(section, kind string, factories otelcol.Factories) string {
-	switch section {
-	case "receivers":
-		return typeOf(factories.Receivers, kind)
-	case "processors":
-		return typeOf(factories.Processors, kind)
-	case "exporters":
-		return typeOf(factories.Exporters, kind)
-	case "connectors":
-		return typeOf(factories.Connectors, kind)
-	case "extensions":
-		return typeOf(factories.Extensions, kind)
-	}
-	return ""
-}
-
-func typeOf[F component.Factory](factories map[component.Type]F, kind string) string {
 	used, err := component.NewType(kind)
 	if err != nil {
 		return ""
 	}
-	if factory, is := alias.Known(factories, used); is {
+	if factory, is := alias.Known(operation.FactoriesOf(section, factories), used); is {
 		return factory.Type().String()
 	}
 	return ""

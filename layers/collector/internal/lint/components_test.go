@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/headgate/headgate/layers/collector/internal/linked"
+	"github.com/headgate/headgate/layers/collector/internal/source"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/pipeline"
 	"go.opentelemetry.io/collector/pipeline/xpipeline"
@@ -46,7 +47,7 @@ func componentsWithOTTL(t *testing.T) []string {
 	t.Helper()
 	arguments := []string{"-f", "{{.ImportPath}}\t{{.Dir}}\t{{join .Deps \" \"}}"}
 	for _, path := range importsOf(t, filepath.Join(linked.VersionFolder, "distribution/components.go")) {
-		for _, section := range sections {
+		for _, section := range source.Sections {
 			if strings.Contains(path, "/"+strings.TrimSuffix(section, "s")+"/") {
 				arguments = append(arguments, path)
 			}

@@ -50,13 +50,11 @@ type finder struct {
 	err    error
 }
 
-var sections = []string{"receivers", "processors", "exporters", "connectors", "extensions"}
-
 // find collects the expressions of a configuration, at most so many, and those that cannot be checked.
 func find(text string, root *yaml.Node, most int, factories otelcol.Factories, env *operation.Environment) (*finder, error) {
 	f := &finder{text: source.NewText(text), most: most, factories: factories, env: env, seen: map[string]bool{}}
 	for section, body := range pairs(root) {
-		if !slices.Contains(sections, section) {
+		if !slices.Contains(source.Sections, section) {
 			continue
 		}
 		for id, body := range pairs(body) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/headgate/headgate/layers/collector/generation"
+	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/confmap"
 	"go.opentelemetry.io/collector/connector"
@@ -91,24 +92,7 @@ func factoryOf(factories otelcol.Factories, c ottlComponent) component.Factory {
 	if err != nil {
 		return nil
 	}
-	var factory component.Factory
-	var known bool
-	switch c.section {
-	case "receivers":
-		factory, known = factories.Receivers[kind]
-	case "processors":
-		factory, known = factories.Processors[kind]
-	case "exporters":
-		factory, known = factories.Exporters[kind]
-	case "connectors":
-		factory, known = factories.Connectors[kind]
-	case "extensions":
-		factory, known = factories.Extensions[kind]
-	}
-	if !known {
-		return nil
-	}
-	return factory
+	return operation.FactoriesOf(c.section, factories)[kind]
 }
 
 // configuration returns a component's configuration that holds these expressions.

@@ -2,6 +2,8 @@ package rename
 
 import (
 	"github.com/headgate/headgate/layers/collector/internal/alias"
+	"github.com/headgate/headgate/layers/collector/internal/operation"
+	"github.com/headgate/headgate/layers/collector/internal/source"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/otelcol"
 )
@@ -10,19 +12,11 @@ import (
 type kinds map[string]map[component.Type]component.Factory
 
 func kindsOf(factories otelcol.Factories) kinds {
-	return kinds{
-		"receivers": plainFactories(factories.Receivers), "processors": plainFactories(factories.Processors),
-		"exporters": plainFactories(factories.Exporters), "connectors": plainFactories(factories.Connectors),
-		"extensions": plainFactories(factories.Extensions),
+	all := kinds{}
+	for _, section := range source.Sections {
+		all[section] = operation.FactoriesOf(section, factories)
 	}
-}
-
-func plainFactories[F component.Factory](factories map[component.Type]F) map[component.Type]component.Factory {
-	plain := make(map[component.Type]component.Factory, len(factories))
-	for kind, factory := range factories {
-		plain[kind] = factory
-	}
-	return plain
+	return all
 }
 
 // adopt adds the types of a configuration that another release's names are for, with their factories here.

@@ -144,7 +144,7 @@ func (f *Finding) placeAtEmpty(empties []scalar) {
 
 // componentIn returns the path of the only component of a package, or that of its section.
 func (r *report) componentIn(name string) []string {
-	for _, section := range componentSections {
+	for _, section := range source.Sections {
 		kind, is := strings.CutSuffix(name, strings.TrimSuffix(section, "s"))
 		if !is {
 			continue

@@ -12,6 +12,7 @@ import (
 	"github.com/headgate/headgate/layers/collector/internal/history"
 	"github.com/headgate/headgate/layers/collector/internal/nearest"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
+	"github.com/headgate/headgate/layers/collector/internal/source"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/confmap"
 	"go.opentelemetry.io/collector/otelcol"
@@ -35,10 +36,7 @@ type diagnosis struct {
 type configs map[component.ID]component.Config
 
 // sections of a configuration, in the order of the collector's own.
-var (
-	componentSections = []string{"receivers", "processors", "exporters", "connectors", "extensions"}
-	sections          = append(slices.Clip(componentSections), "service")
-)
+var sections = append(slices.Clip(source.Sections), "service")
 
 func (d *diagnosis) run(ctx context.Context, conf *confmap.Conf, factories otelcol.Factories) {
 	parts := d.decode(conf, factories)
@@ -124,7 +122,7 @@ func (d *diagnosis) isAnotherText(top map[string]any) bool {
 	for name, content := range top {
 		near := nearest.Of(name, sections)
 		// `services` is a section of Docker Compose.
-		if another == "" && (slices.Contains(sections, name) || near != "" && (near != "service" || hasPipelines(content))) || slices.Contains(componentSections, name) {
+		if another == "" && (slices.Contains(sections, name) || near != "" && (near != "service" || hasPipelines(content))) || slices.Contains(source.Sections, name) {
 			return false
 		}
 	}
@@ -256,18 +254,12 @@ func (d *diagnosis) unknownType(section string, id component.ID, types []string)
 // kindsOf are the sections in which there is a component of a type.
 func kindsOf(factories otelcol.Factories) map[component.Type][]string {
 	kinds := make(map[component.Type][]string)
-	addKind(kinds, "receivers", factories.Receivers)
-	addKind(kinds, "processors", factories.Processors)
-	addKind(kinds, "exporters", factories.Exporters)
-	addKind(kinds, "connectors", factories.Connectors)
-	addKind(kinds, "extensions", factories.Extensions)
-	return kinds
-}
-
-func addKind[F any](kinds map[component.Type][]string, section string, factories map[component.Type]F) {
-	for kind := range factories {
-		kinds[kind] = append(kinds[kind], section)
+	for _, section := range source.Sections {
+		for kind := range operation.FactoriesOf(section, factories) {
+			kinds[kind] = append(kinds[kind], section)
+		}
 	}
+	return kinds
 }
 
 func isMapping(content any) bool {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/headgate/headgate/layers/collector/internal/nearest"
+	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"github.com/headgate/headgate/layers/collector/internal/source"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/confmap"
@@ -23,7 +24,7 @@ const maxIgnored = 50
 
 // ignoredKeys warns of keys that a component accepts and does not read.
 func (r *report) ignoredKeys(factories otelcol.Factories, top map[string]any) {
-	for _, section := range componentSections {
+	for _, section := range source.Sections {
 		content, _ := top[section].(map[string]any)
 		for name, written := range content {
 			factory := factoryOf(factories, section, name)
@@ -46,19 +47,7 @@ func factoryOf(factories otelcol.Factories, section, name string) component.Fact
 	if id.UnmarshalText([]byte(name)) != nil {
 		return nil
 	}
-	switch section {
-	case "receivers":
-		return factoryIn(factories.Receivers, id)
-	case "processors":
-		return factoryIn(factories.Processors, id)
-	case "exporters":
-		return factoryIn(factories.Exporters, id)
-	case "connectors":
-		return factoryIn(factories.Connectors, id)
-	case "extensions":
-		return factoryIn(factories.Extensions, id)
-	}
-	return nil
+	return operation.FactoriesOf(section, factories)[id.Type()]
 }
 
 // inspected is a component whose keys are compared with its structures.
@@ -331,11 +320,4 @@ func (s settingTypes) of(path []string) reflect.Type {
 // takesAnything tells whether a setting takes values of any type.
 func takesAnything(of reflect.Type) bool {
 	return of != nil && of.Kind() == reflect.Interface && of.NumMethod() == 0
-}
-
-func factoryIn[F component.Factory](factories map[component.Type]F, id component.ID) component.Factory {
-	if factory, known := factories[id.Type()]; known {
-		return factory
-	}
-	return nil
 }

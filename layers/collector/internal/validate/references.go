@@ -179,7 +179,7 @@ func (r *report) unused(top map[string]any) {
 		offered[offer[0]] = offered[offer[0]] || isUsed(offer[1])
 		offered[offer[1]] = offered[offer[1]] || isUsed(offer[0])
 	}
-	for _, section := range componentSections {
+	for _, section := range source.Sections {
 		configured, _ := top[section].(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(configured)) {
 			if used[section][strings.TrimSpace(name)] || offered[section+separator+strings.TrimSpace(name)] {

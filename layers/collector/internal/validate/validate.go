@@ -186,7 +186,7 @@ func notInBuild(env *operation.Environment, top map[string]any) error {
 	if len(env.Lacking) == 0 {
 		return nil
 	}
-	for _, section := range componentSections {
+	for _, section := range source.Sections {
 		content, _ := top[section].(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(content)) {
 			var id component.ID
@@ -339,7 +339,7 @@ func (r *Reading) types() []component.Type {
 		return nil
 	}
 	var types []component.Type
-	for _, section := range componentSections {
+	for _, section := range source.Sections {
 		for _, name := range r.Document.Keys(section) {
 			var id component.ID
 			if id.UnmarshalText([]byte(name)) == nil && !slices.Contains(types, id.Type()) {

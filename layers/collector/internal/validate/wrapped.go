@@ -165,7 +165,7 @@ func hasComponents(node *yaml.Node) bool {
 	}
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key, value := node.Content[i].Value, source.Resolve(node.Content[i+1])
-		if slices.Contains(componentSections, key) {
+		if slices.Contains(source.Sections, key) {
 			return true
 		}
 		if key != "service" || value.Kind != yaml.MappingNode {
