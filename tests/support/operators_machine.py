@@ -3,6 +3,8 @@
 SAM and the container engine are stand-ins that write down what they were asked to do; moto gets what SAM would deploy.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import pty
@@ -14,17 +16,18 @@ from dataclasses import dataclass
 from http.server import ThreadingHTTPServer
 from pathlib import Path
 from socketserver import StreamRequestHandler
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import boto3
 import pytest
-from moto.cloudformation.models import cloudformation_backends
-from moto.cloudformation.responses import CloudFormationResponse
 from moto.core.responses import EmptyResult
 
 from headgate_local import aws_server, template
 from tests.support.aws import read_template
 from tests.support.listening import listening
+
+if TYPE_CHECKING:
+    from moto.cloudformation.responses import CloudFormationResponse
 
 ROOT = template.PATH.parent
 VERSION = str(read_template().resolve({"Ref": "CollectorVersion"}))
@@ -226,6 +229,9 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
     stacks = Stacks(body)
     made.has("sam", OF_SAM % (str(built), VERSION, stacks.server_port))
     with pytest.MonkeyPatch.context() as patch, aws_server.running(), listening(stacks):
+        # Imported here: with it comes most of moto, which each worker would import to collect the tests.
+        from moto.cloudformation.responses import CloudFormationResponse
+
         # moto lacks this call.
         patch.setattr(
             CloudFormationResponse, "update_termination_protection", _update_termination_protection, raising=False
@@ -247,6 +253,8 @@ def _update_termination_protection(self: CloudFormationResponse) -> EmptyResult:
 
 def terminates(stack_name: str, *, default: bool = False) -> bool:
     """True if the stack may be deleted, `default` if it is gone."""
+    from moto.cloudformation.models import cloudformation_backends
+
     backend = cloudformation_backends["123456789012"]["us-east-1"]
     stacks = [stack for stack in backend.stacks.values() if stack.name == stack_name]
     return not stacks[0].enable_termination_protection if stacks else default

@@ -2,8 +2,11 @@
 
 Each answer has to have a documented status, content type, body and headers; nothing is a defect (500), and an outage
 (503) is only what the specification names: a text that the validator cannot judge. `HEADGATE_TRUST_REQUESTS` is how
-many requests are made, `HEADGATE_TRUST_SEED` makes them others.
+many requests are made, `HEADGATE_TRUST_SEED` makes them others. The tests import schemathesis as they run,
+since every worker collects this module.
 """
+
+from __future__ import annotations
 
 import math
 import os
@@ -13,23 +16,12 @@ from collections.abc import Callable, Iterator
 from copy import deepcopy
 from functools import cache
 from http import HTTPStatus
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
-import schemathesis
 from hypothesis import HealthCheck, Phase, given, seed
 from hypothesis import settings as limits
 from hypothesis import strategies as st
-from schemathesis import Case, GenerationMode
-from schemathesis.config import SchemathesisConfig
-from schemathesis.core.transport import Response
-from schemathesis.specs.openapi.checks import (
-    content_type_conformance,
-    negative_data_rejection,
-    response_headers_conformance,
-    response_schema_conformance,
-    status_code_conformance,
-)
 
 from headgate.foundation.ids import new_id
 from headgate.http.credentials import ORGANIZATION_HEADER
@@ -44,16 +36,13 @@ from tests.support.faults.state import Held, State
 from tests.support.in_process import TestClient
 from tests.support.world import APP, YAML, Headers, World, founded, joined, service, session_of
 
+if TYPE_CHECKING:
+    from schemathesis import Case, GenerationMode
+    from schemathesis.core.transport import Response
+
 pytestmark = pytest.mark.sized
 
 SEED: Final = int(os.environ.get("HEADGATE_TRUST_SEED", "20261121"))
-CHECKS: Final = [
-    status_code_conformance,
-    content_type_conformance,
-    response_schema_conformance,
-    response_headers_conformance,
-    negative_data_rejection,
-]
 CREDENTIALS: Final[dict[str, Callable[[World], Headers]]] = {
     "no credential": lambda world: {},
     "read token": lambda world: world.token("read"),
@@ -125,6 +114,9 @@ def world(filled: tuple[World, State, Held]) -> World:
 @cache
 def described() -> Any:
     """The published document, and the application's routes described in the same way."""
+    import schemathesis
+    from schemathesis.config import SchemathesisConfig
+
     published: Any = deepcopy(document())
     from application.app import app as application
     from testing.app import app as testing
@@ -205,13 +197,22 @@ def head_bytes(response: Response) -> int:
 
 def answer(world: World, case: Case, credential: Headers) -> Counter[str]:
     """Make the request and judge the answer."""
+    from schemathesis.specs.openapi import checks as of
+
+    checks = [
+        of.status_code_conformance,
+        of.content_type_conformance,
+        of.response_schema_conformance,
+        of.response_headers_conformance,
+        of.negative_data_rejection,
+    ]
     headers = {**case.headers, **credential}
     response = case.call(app=world.http.app, headers=headers)
     if response.status_code == HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE:
         # API Gateway answers before the service does, as the introduction of the description says.
         assert head_bytes(response) > MOST_HEADERS
         return Counter({str(response.status_code): 1})
-    case.validate_response(response, checks=CHECKS)
+    case.validate_response(response, checks=checks)
     assert response.headers["x-request-id"]
     problem = response.json() if response.headers.get("content-type") == ["application/problem+json"] else None
     if problem is not None:
@@ -224,6 +225,8 @@ def answer(world: World, case: Case, credential: Headers) -> Counter[str]:
 
 @pytest.mark.parametrize("kind", CREDENTIALS)
 def test_every_answer_is_as_described(kind: str, world: World, subtests: pytest.Subtests) -> None:
+    from schemathesis import GenerationMode
+
     credential = CREDENTIALS[kind](world)
     ids = {name: [value] for name, value in world.ids.items()}
     modes = [*GenerationMode]
