@@ -1,6 +1,7 @@
 """The waiting of a login, by a clock of its own, against a server that says what the test wants."""
 
 import json
+import webbrowser
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -8,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from headgate.identity import logins
-from headgate_cli.login.browser import browser_login
+from headgate_cli.login.browser import browser_login, open_beside_the_terminal
 from headgate_cli.login.paste import checked, checksum, no_browser_login
 from headgate_cli.login.server import CodeMistyped, LoginFailed
 from tests.support.listening import listening
@@ -89,6 +90,24 @@ def login(authority: Authority, clock: Clock, said: list[str] | None = None) -> 
         sleep=clock.sleep,
         now=clock.now,
     )
+
+
+@pytest.mark.parametrize(
+    ("program", "opened"), [("lynx", False), ("www-browser", False), ("x-www-browser", True), ("/opt/open-there", True)]
+)
+def test_a_browser_that_takes_the_terminal_over_is_not_opened(
+    monkeypatch: pytest.MonkeyPatch, program: str, opened: bool
+) -> None:
+    class Browser(webbrowser.GenericBrowser):
+        def open(self, url: str, new: int = 0, autoraise: bool = True) -> bool:
+            asked.append(url)
+            return True
+
+    asked: list[str] = []
+    monkeypatch.setattr(webbrowser, "get", lambda: Browser(program))
+
+    assert open_beside_the_terminal("http://here/device") is opened
+    assert asked == ["http://here/device"] * opened
 
 
 def test_it_waits_five_minutes_and_no_longer(authority: Authority) -> None:

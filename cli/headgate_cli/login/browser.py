@@ -3,19 +3,29 @@
 import time
 import webbrowser
 from collections.abc import Callable
+from typing import Final
 
 from headgate_cli.login.server import LoginFailed, LoginServer, LoginSession
 from headgate_cli.untrusted import one_line
 
 WAIT_SECONDS = 300.0
 _GRANT = "urn:ietf:params:oauth:grant-type:device_code"
+# They take the terminal over, so that the login is not answered before a person leaves them.
+_TEXT_BROWSERS: Final = ("www-browser", "links", "elinks", "lynx", "w3m")
+
+
+def open_beside_the_terminal(url: str) -> bool:
+    """Open the page in a browser with a window. Returns False if it was not opened; raises webbrowser.Error if there is
+    no browser."""
+    browser = webbrowser.get()
+    return getattr(browser, "name", "") not in _TEXT_BROWSERS and browser.open(url)
 
 
 def browser_login(
     base_url: str,
     *,
     say: Callable[[str], None],
-    open_page: Callable[[str], bool] = webbrowser.open,
+    open_page: Callable[[str], bool] = open_beside_the_terminal,
     wait_seconds: float = WAIT_SECONDS,
     sleep: Callable[[float], None] = time.sleep,
     now: Callable[[], float] = time.monotonic,
