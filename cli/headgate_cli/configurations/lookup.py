@@ -87,6 +87,15 @@ def ids_of(api: Api, name: str, *, archived: bool = False) -> list[str]:
     return [configuration["id"] for configuration in there]
 
 
+def require_new(api: Api, name: str, way_out: str) -> None:
+    """Raises Failed if a configuration has this name; `way_out` adds a version to that with the id `{}`."""
+    if ids := [one_line(configuration_id) for configuration_id in ids_of(api, name)]:
+        raise Failed(
+            f"a configuration {name!r} exists already ({', '.join(ids)}). {way_out.format(ids[0])}; to create another "
+            "one, give it another name with --name. Nothing was saved"
+        )
+
+
 def latest(api: Api, configuration_id: str) -> Latest:
     detail, etag = api.get_with_etag(ConfigurationDetail, f"/configurations/{configuration_id}")
     return Latest(

@@ -114,13 +114,7 @@ def create(
     content = _text_of(api, file, unwrap=unwrap)
     # The server removes white space around a name.
     label = (label or Path(file).stem).strip()
-    ids = [one_line(configuration_id) for configuration_id in lookup.ids_of(api, label)]
-    if ids:
-        raise Failed(
-            f"a configuration {label!r} exists already ({', '.join(ids)}). To add a version to it, use "
-            f"`headgate config push FILE --to {ids[0]}`; to create another one, give it another name with --name. "
-            f"{_NOT_SAVED}"
-        )
+    lookup.require_new(api, label, "To add a version to it, use `headgate config push FILE --to {}`")
     try:
         tests = sync.plan(Path(file), content, {}, {}) if file != STDIN else None
     except WrongTests as error:

@@ -6,6 +6,7 @@ import click
 
 from headgate_cli import shapes
 from headgate_cli.api import Api
+from headgate_cli.configurations.lookup import require_new
 from headgate_cli.connection import connected
 from headgate_cli.errors import FAILED
 from headgate_cli.fleets import lookup
@@ -171,6 +172,12 @@ def adopt(api: Api, fleet: str, instance: str, name: str, collector: str, dry_ru
     path = f"{lookup.instance_path(api, fleet, instance)}/adoption"
     adoption = api.get(shapes.AdoptionOut, path, collector=collector)
     request = {"name": name or adoption["name"], "yaml": adoption["yaml"]}
+    if not dry_run:
+        require_new(
+            api,
+            request["name"],
+            "To add a version to it, use --dry-run > FILE and `headgate config push FILE --to {}`",
+        )
     created = None if dry_run else api.create(shapes.ConfigurationDetail, "/configurations", request)
     if as_json:
         print_json({"configuration": created, "adoption": adoption})
