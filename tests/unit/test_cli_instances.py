@@ -239,7 +239,7 @@ def test_a_list_that_is_watched_prints_each_change_once(
     assert out.splitlines()[2:] == ["web-1  applied, runs shop v3", "web-1  is not in the list any more"]
 
 
-def test_hosts_of_one_name_are_told_apart_by_the_end_of_their_ids(fleets: Fleets, run: Run) -> None:
+def test_hosts_of_one_name_are_told_apart_by_the_end_of_their_ids(server: Server, fleets: Fleets, run: Run) -> None:
     ids = [f"{HOST[:-7]}{end}" for end in ("1aaaaaa", "2aaaaaa", "3bbbbbb")]
     alone = host(id=f"{HOST[:-1]}x", name=None, host_name="vm-2")
     fleets.listed = [[*(host(id=each) for each in ids), alone]]
@@ -252,6 +252,9 @@ def test_hosts_of_one_name_are_told_apart_by_the_end_of_their_ids(fleets: Fleets
         "web-1 (…3bbbbbb)",
         "vm-2",
     ]
+    assert lookup.instance(server.api(), FLEET, "web-1 (…2aaaaaa)") == ids[1]
+    with pytest.raises(Failed, match="has no host 'web-1"):
+        lookup.instance(server.api(), FLEET, "web-1 (…4aaaaaa)")
 
 
 def test_filters_go_into_the_request(server: Server, fleets: Fleets, run: Run) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from headgate_cli.api import Api
@@ -13,6 +14,8 @@ from headgate_cli.shapes import DeploymentOut, FleetOut, InstanceOut
 from headgate_cli.untrusted import one_line
 
 _GONE: Final = ("silent", "stale", "unknown", "stopped")
+# As lists show hosts of one name: with the end of the id.
+_DISTINCT: Final = re.compile(r"(.+) \(…([0-9a-z]+)\)", re.DOTALL)
 
 
 def fleet(api: Api, name: str) -> str:
@@ -64,19 +67,25 @@ def groups(api: Api, fleet_id: str) -> list[DeploymentOut]:
 def instance(api: Api, fleet_id: str, name: str, *, gone: bool = False) -> str:
     """The instance's id. Raises Failed if no host, or several, have this name; an id is not looked up.
 
-    With `gone`, only hosts that do not report are looked for.
+    `web-1 (…8k2m9x)`, as lists show it, is a name too. With `gone`, only hosts that do not report are looked for.
     """
     if is_id("ins", name):
         return name
-    # Without a name the server lists all hosts, and a host may report an empty one.
-    listed = api.items(InstanceOut, f"/fleets/{fleet_id}/instances", host=name) if name else ()
-    ids = [
-        instance["id"]
-        for instance in listed
-        if name in (instance["name"], instance["host_name"]) and not (gone and instance["state"] not in _GONE)
-    ]
+    ids = _ids_of_hosts(api, fleet_id, name, gone=gone)
+    if not ids and (shown := _DISTINCT.fullmatch(name)):
+        ids = [host for host in _ids_of_hosts(api, fleet_id, shown[1], gone=gone) if host.endswith(shown[2])]
     if len(ids) == 1:
         return ids[0]
     if ids:
         raise Failed(f"{len(ids)} hosts are called {name!r}: give the id, {', '.join(ids[:10])}")
     raise Failed(f"the fleet has no host {name!r}: `headgate fleet instances {fleet_id}` shows its hosts")
+
+
+def _ids_of_hosts(api: Api, fleet_id: str, name: str, *, gone: bool) -> list[str]:
+    # Without a name the server lists all hosts, and a host may report an empty one.
+    listed = api.items(InstanceOut, f"/fleets/{fleet_id}/instances", host=name) if name else ()
+    return [
+        instance["id"]
+        for instance in listed
+        if name in (instance["name"], instance["host_name"]) and not (gone and instance["state"] not in _GONE)
+    ]

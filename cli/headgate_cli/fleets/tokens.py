@@ -114,7 +114,7 @@ def mode(api: Api, fleet: str, mode: str, dry_run: bool, yes: bool, as_json: boo
     check = api.post(ModeCheckOut, f"{path}/mode-check", {"mode": mode})
     if not as_json:
         print_result(
-            f"{check['total']} collectors: {check['taking']} take remote configuration, {check['staying']} do not"
+            f"{counted(check['total'], 'collector')}, of which {check['taking']} can take remote configuration"
         )
         for host in check["hosts"]:
             if not host["accepts_remote_config"]:
