@@ -20,6 +20,7 @@ from headgate_cli.api import Entity
 _ARCHITECTURES: Final = {"x86_64": "amd64", "aarch64": "arm64"}
 _INSTALL_SECONDS: Final = 180
 _PATIENCE: Final = 150.0
+_NO_METRICS: Final = "  telemetry: {metrics: {level: none}}\n"
 
 
 def _free_port() -> int:
@@ -40,7 +41,9 @@ def applies(bench: Bench) -> None:
     if not shutil.which("curl"):
         raise CheckSkipped("the install command needs curl, which is not on this machine's PATH")
     fleet = f"/fleets/{expect.text(bench.fleet('host'), 'id')}"
-    configuration = bench.published("host", EDGE.replace("4318", str(_free_port())))
+    # The machine may run a collector, which has the ports that are the default.
+    text = EDGE.replace("4318", str(_free_port())).replace("service:\n", f"service:\n{_NO_METRICS}", 1)
+    configuration = bench.published("host", text)
     (group,) = expect.items(expect.entity(bench.write.get(f"{fleet}/deployments")))
     assignment = {"configuration_id": configuration, "version_number": 1}
     expect.entity(bench.write.patch(f"{fleet}/deployments/{expect.text(group, 'id')}", assignment))
