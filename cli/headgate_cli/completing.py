@@ -137,6 +137,9 @@ def completion(context: click.Context, shell: str, as_json: bool) -> None:
     Names of configurations, fleets, groups, instances, webhooks and flows are the server's: it is asked at most two
     seconds, with the credential that commands use.
 
+    Make the folder of the script if it is missing. For zsh, ~/.zshrc has to contain `fpath+=(~/.zfunc)` before
+    `autoload -U compinit && compinit`.
+
     \b
     Examples:
       headgate completion bash > ~/.local/share/bash-completion/completions/headgate

@@ -510,7 +510,7 @@ unseal() {
   # On standard input, because every user sees the arguments of processes.
   printf 'header = "%s"\n' "Authorization: Bearer $token" "X-Install-Code: $secrets" "X-Host-Key: $key" |
     curl -fsS --retry 3 --connect-timeout 30 -X POST --config - "$@" ||
-    fail "the secrets that are stored with the deployment could not be fetched; compose a new command"
+    fail "the secrets that are stored with the deployment could not be fetched: compose a new command; after an import, set them again first"
   "$root/bin/headgate-supervisor" unseal "$root/var" <"$work/sealed" >"$private/secrets" ||
     fail "the secrets that are stored with the deployment could not be opened on this host"
   cat "$private/secrets" >>"$variables"
