@@ -166,3 +166,14 @@ def test_hosts_rest_while_their_rollout_waits_for_a_person(fleet: Fleet, host: T
     assert 54 <= host.heartbeat() <= 60
     assert fleet.member.http.post(f"{path}/{rollout}/resume").status_code == 200
     assert 10 <= host.heartbeat() <= 30
+
+
+def test_a_host_that_falls_silent_after_the_services_clock_was_set_back_is_counted_as_silent(
+    fleet: Fleet, now: Clock, host: Told
+) -> None:
+    now.moves(hours=-1)
+    host.heartbeat()
+    assert (fleet.state(), fleet.counts()["applied"]) == ("applied", 1)
+    now.moves(minutes=10)
+
+    assert (fleet.state(), fleet.counts()["silent"]) == ("silent", 1)

@@ -97,6 +97,27 @@ def test_a_night_without_the_service_takes_nothing_back(group: Hosts, service: L
     assert {loss.lost for loss in group.losses().values()} == {0}
 
 
+def test_a_clock_that_is_set_back_takes_nothing_back_and_the_rollout_says_that_it_waits(
+    group: Hosts, service: LocalService
+) -> None:
+    n = group.publish("set back")
+    rollout = group.start(n, "the clock was ahead", HOUR, 5)
+    group.until(rollout, lambda shown: bool(shown["hosts"] and shown["hosts"]["applied"] == 1))
+    group.losses()
+    service.stop()
+    service.environment[AHEAD] = str(int(service.environment[AHEAD]) - HOUR)
+    service.start()
+    group.api = service.client()
+    waits = group.until(rollout, lambda shown: "this service's clock was set back" in (shown["reason"] or ""))
+    assert (waits["status"], waits["failures"]) == ("in_progress", [])
+    assert group.api.post(f"{group.group}/rollouts/{rollout}/retry").status_code == 200
+
+    ended, _ = to_its_end(group, Admin(service), rollout)
+    assert (ended["status"], ended["failures"]) == ("completed", [])
+    group.all_run(n)
+    assert {loss.lost for loss in group.losses().values()} == {0}
+
+
 def test_hosts_an_hour_ahead_take_a_version_and_go_back_from_a_failing_one(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
