@@ -6,14 +6,20 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/headgate/headgate/layers/collector/internal/contexts"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 )
 
+// Parse parses an expression with the standard functions, without a component.
+func Parse(context string, kind Kind, text string) error {
+	return contexts.Parse(context, string(kind), text)
+}
+
 // inContext checks expressions that do not belong to a component.
 func (l *linter) inContext(request Request) (*Result, error) {
-	if request.Context == nil || !slices.Contains(contexts, *request.Context) {
+	if request.Context == nil || !slices.Contains(contexts.Names, *request.Context) {
 		return nil, &operation.Error{
-			Code: "unknown_context", Message: "the context is one of " + strings.Join(contexts, ", "),
+			Code: "unknown_context", Message: "the context is one of " + strings.Join(contexts.Names, ", "),
 		}
 	}
 	total := len(request.Conditions) + len(request.Statements) + len(request.ValueExpressions)

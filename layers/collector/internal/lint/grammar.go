@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/headgate/headgate/layers/collector/internal/contexts"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"go.opentelemetry.io/collector/component"
 )
@@ -58,7 +59,7 @@ type Grammar struct {
 // Grammars are those of each context that the component reads, in the order of the contexts of OTTL.
 func (c *Component) Grammars(ctx context.Context) ([]*Grammar, error) {
 	var all []*Grammar
-	for _, name := range contexts {
+	for _, name := range contexts.Names {
 		grammar := &Grammar{Context: name, linter: c.linter, ofKind: map[Kind]standIn{}}
 		for _, field := range c.table.fields {
 			if err := ctx.Err(); err != nil {

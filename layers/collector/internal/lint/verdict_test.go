@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/headgate/headgate/layers/collector/internal/contexts"
 )
 
 func asJSON(t *testing.T, value any) string {
@@ -236,7 +238,7 @@ processors:
 }
 
 func TestEveryContextTakesItsExpressions(t *testing.T) {
-	for _, context := range contexts {
+	for _, context := range contexts.Names {
 		result := ask(t, Request{
 			Context: &context, Conditions: []string{"true", "true and"}, ValueExpressions: []string{"1 + 1", "1 +"},
 			Statements: []string{`set(cache["a"], 1)`, `set(cache["a"]`},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/headgate/headgate/layers/collector/generation"
+	"github.com/headgate/headgate/layers/collector/internal/contexts"
 	"github.com/headgate/headgate/layers/collector/internal/standard"
 	"github.com/headgate/headgate/layers/collector/internal/vocabulary"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottldatapoint"
@@ -20,7 +21,6 @@ import (
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlscope"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlspan"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlspanevent"
-	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/ottlfuncs"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
@@ -41,7 +41,7 @@ func withKey(path string) string { return strings.Replace(path, `[""]`, `["key"]
 
 func evaluating[K any](t *testing.T, parserOf standard.NewParser[K], thing K) evaluator {
 	t.Helper()
-	parser, err := parserOf(ottlfuncs.StandardFuncs[K](), component.TelemetrySettings{Logger: zap.NewNop()})
+	parser, err := parserOf(contexts.Functions[K](), component.TelemetrySettings{Logger: zap.NewNop()})
 	if err != nil {
 		t.Fatal(err)
 	}
