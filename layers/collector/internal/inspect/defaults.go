@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"fmt"
-	"os"
 	"reflect"
 	"slices"
 	"strconv"
@@ -10,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/headgate/headgate/layers/collector/internal/decoded"
+	"github.com/headgate/headgate/layers/collector/internal/machine"
 	"go.opentelemetry.io/collector/component"
 )
 
@@ -184,13 +184,13 @@ func (s settings) withoutDerived(defaults settings, texts []string) {
 }
 
 // withoutMachine drops the settings that tell about the machine that answers.
-func (s settings) withoutMachine(facts machine) {
+func (s settings) withoutMachine(facts machine.Facts) {
 	for path, value := range s {
-		if facts.host != "" && repeats(value, facts.host) {
+		if facts.Host != "" && repeats(value, facts.Host) {
 			delete(s, path)
 			continue
 		}
-		if text, isText := value.(string); isText && slices.Contains(facts.environment, text) {
+		if text, isText := value.(string); isText && slices.Contains(facts.Environment, text) {
 			delete(s, path)
 		}
 	}
@@ -204,25 +204,4 @@ func repeats(value any, text string) bool {
 		return slices.ContainsFunc(content, func(entry any) bool { return repeats(entry, text) })
 	}
 	return false
-}
-
-// machine holds texts that tell about this machine: its name, and the values of its environment. A default that repeats
-// one differs from machine to machine.
-type machine struct {
-	host        string
-	environment []string
-}
-
-func thisMachine() machine {
-	const shortest = 5 // shorter ones are words that any default may contain
-	var facts machine
-	if name, err := os.Hostname(); err == nil && len(name) >= shortest && name != "localhost" {
-		facts.host = name
-	}
-	for _, variable := range os.Environ() {
-		if _, value, _ := strings.Cut(variable, "="); len(value) >= shortest && value != "false" {
-			facts.environment = append(facts.environment, value)
-		}
-	}
-	return facts
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/headgate/headgate/layers/collector/internal/alias"
 	"github.com/headgate/headgate/layers/collector/internal/decoded"
 	"github.com/headgate/headgate/layers/collector/internal/history"
+	"github.com/headgate/headgate/layers/collector/internal/machine"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"github.com/headgate/headgate/layers/collector/internal/source"
 	"github.com/headgate/headgate/layers/collector/internal/validate"
@@ -208,7 +209,7 @@ func (i *inspection) components(ctx context.Context, conf *confmap.Conf, result 
 	if err != nil {
 		return err
 	}
-	r := &reader{inspection: i, result: result, plain: conf.ToStringMap(), machine: thisMachine(), left: maxSettings}
+	r := &reader{inspection: i, result: result, plain: conf.ToStringMap(), machine: machine.Here(), left: maxSettings}
 	read(r, conf, "receivers", factories.Receivers)
 	read(r, conf, "processors", factories.Processors)
 	read(r, conf, "exporters", factories.Exporters)
@@ -229,7 +230,7 @@ type reader struct {
 	*inspection
 	result  *Result
 	plain   map[string]any
-	machine machine
+	machine machine.Facts
 	// left is how many more settings are told.
 	left int
 }

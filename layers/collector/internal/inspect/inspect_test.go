@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/headgate/headgate/layers/collector/internal/machine"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"github.com/headgate/headgate/layers/collector/internal/standin"
 	"github.com/headgate/headgate/layers/collector/internal/validate"
@@ -357,7 +358,7 @@ func TestWhatIsTooCostlyIsRefused(t *testing.T) {
 func TestADefaultThatTellsAboutTheMachineIsNotTold(t *testing.T) {
 	found := settings{"a": "host-17:4317", "b": []any{"host-17"}, "c": "/home/user", "d": "localhost", "e": int64(4)}
 
-	found.withoutMachine(machine{host: "host-17", environment: []string{"/home/user"}})
+	found.withoutMachine(machine.Facts{Host: "host-17", Environment: []string{"/home/user"}})
 
 	if !reflect.DeepEqual(found, settings{"d": "localhost", "e": int64(4)}) {
 		t.Error(found)

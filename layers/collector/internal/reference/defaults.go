@@ -3,10 +3,13 @@ package reference
 import (
 	"math"
 	"reflect"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
+	"github.com/headgate/headgate/layers/collector/internal/machine"
 	"go.opentelemetry.io/collector/confmap"
 )
 
@@ -60,6 +63,14 @@ func writtenAs(value any) (written any, ok bool) {
 	return plain(conf.ToStringMap()["value"])
 }
 
+var thisMachine = sync.OnceValue(machine.Here)
+
+// isOfMachine tells whether a default is a text that is another on the next machine.
+func isOfMachine(text string) bool {
+	facts := thisMachine()
+	return facts.Host != "" && text == facts.Host || slices.Contains(facts.Environment, text)
+}
+
 func plain(value any) (any, bool) {
 	switch known := value.(type) {
 	case nil, bool:
@@ -71,7 +82,7 @@ func plain(value any) (any, bool) {
 	switch of.Kind() {
 	case reflect.String:
 		text := of.String()
-		if len(text) > maxDefaultText || !utf8.ValidString(text) || strings.Contains(text, "[REDACTED]") || thisMachine().tells(text) {
+		if len(text) > maxDefaultText || !utf8.ValidString(text) || strings.Contains(text, "[REDACTED]") || isOfMachine(text) {
 			return nil, false
 		}
 		return text, true
