@@ -63,8 +63,7 @@ async def endpoint(scope: Scope, receive: Receive, send: Send) -> None:
         )
         await _problem(scope, send, status, error.code, error.detail, more)
     except (BotoCoreError, ClientError) as error:
-        code = error.response["Error"]["Code"] if isinstance(error, ClientError) else type(error).__name__
-        logger.error("aws_fault", aws_code=code)
+        logger.error("aws_fault", aws_code=faults.aws_code(error))
         scope["state"]["blame"] = faults.blame(error)
         status = HTTPStatus.SERVICE_UNAVAILABLE
         await _problem(scope, send, status, "unavailable", "Try again shortly; nothing was lost", _more(status))

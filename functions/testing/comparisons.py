@@ -10,39 +10,27 @@ from headgate.http.parameters import JobId
 from headgate.http.paths import PUBLIC
 from headgate.http.routing import recorded
 from headgate.http.routing import router as group
-from headgate.http.wire import ConfigurationId
 from headgate.identity import checks
 from headgate.runs.jobs import comparisons
 from headgate.runs.jobs import service as jobs
 from headgate.runs.jobs.comparisons import Ask, SideSource
 from headgate_engine.testing.comparison import ComparisonResult
 from headgate_engine.testing.named_test import MAX_TESTS
-from headgate_engine.wire.inputs import CollectorVersion, Input, Yaml
+from headgate_engine.wire.inputs import CollectorVersion, Input
 from headgate_engine.wire.tests import MAX_IGNORED, ComparedTests, Ignored, TestName
 from testing.suite_wire import JobOut
+from testing.wire import VersionOrText
 
 router = group("/testing", "Pipeline tests")
 
 
-class ComparedSourceIn(Input):
+class ComparedSourceIn(VersionOrText):
     """A compared side: `configuration_id` with `version_number`, or `yaml`; on the collector of `collector_version`.
 
     Without it, that is the version's own, and the server's default one for a text.
     """
 
-    configuration_id: ConfigurationId | None = None
-    version_number: Annotated[int, Field(ge=1)] | None = None
-    yaml: Yaml | None = None
     collector_version: CollectorVersion | None = None
-
-    @model_validator(mode="after")
-    def _one_of_each(self) -> Self:
-        parts = (self.configuration_id is not None, self.version_number is not None)
-        if parts not in ((False, False), (True, True)):
-            raise ValueError("`configuration_id` and `version_number` go together")
-        if all(parts) == (self.yaml is not None):
-            raise ValueError("Either `configuration_id` with `version_number` is needed, or `yaml`")
-        return self
 
     def as_source(self) -> SideSource:
         return SideSource(self.yaml, self.configuration_id, self.version_number, self.collector_version)

@@ -15,7 +15,7 @@ from headgate_engine.testing.named_test import MAX_TESTS
 from headgate_engine.testing.suite_result import SuiteResult
 from headgate_engine.wire.inputs import CollectorVersion
 from headgate_engine.wire.refusals import HIDDEN
-from headgate_engine.wire.tests import SuiteTestIn, TestName
+from headgate_engine.wire.tests import SuiteTestIn, TestName, require_distinct
 from headgate_engine.wire.times import Time
 from testing.wire import VersionOrText
 
@@ -40,10 +40,7 @@ class TakesTests(VersionOrText):
             raise ValueError("`tests` of a stored version are names; save the tests with the version first")
         if not self.is_stored and (self.tests is None or self.names):
             raise ValueError("`tests` of a `yaml` are the tests themselves, at least one")
-        names = [*(self.names or ()), *(test.name.lower() for test in self._named_tests)]
-        repeated = next((name for place, name in enumerate(names) if name in names[:place]), None)
-        if repeated is not None:
-            raise ValueError(f"The test name '{repeated}' is used twice")
+        require_distinct([*(self.names or ()), *(test.name.lower() for test in self._named_tests)])
         return self
 
     @property

@@ -69,10 +69,10 @@ class VersionOrText(Input):
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Self:
+        if (self.configuration_id is None) != (self.version_number is None):
+            raise ValueError("`configuration_id` and `version_number` go together")
         if self.is_stored == (self.yaml is not None):
             raise ValueError("Either `configuration_id` with `version_number` is needed, or `yaml`")
-        if self.is_stored and (self.configuration_id is None or self.version_number is None):
-            raise ValueError("`configuration_id` and `version_number` go together")
         return self
 
     @property

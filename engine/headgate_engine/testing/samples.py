@@ -24,8 +24,10 @@ def require_small(sample: Sample) -> None:
         raise SampleTooLarge
 
 
-def of_json(value: Mapping[str, JsonValue] | Sequence[Mapping[str, JsonValue]]) -> Sample:
-    """One document a line, so that an error in the third one is reported for line 3."""
+def of_request(value: str | Mapping[str, JsonValue] | Sequence[Mapping[str, JsonValue]]) -> Sample:
+    """A text as it is, and of JSON one document a line, so that an error in the third one is reported for line 3."""
+    if isinstance(value, str):
+        return Sample(value, is_otlp=False)
     documents = [value] if isinstance(value, Mapping) else value
     lines = [json.dumps(document, ensure_ascii=False, separators=(",", ":")) for document in documents]
     return Sample("\n".join(lines), is_otlp=True)

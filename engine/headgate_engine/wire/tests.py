@@ -12,7 +12,7 @@ from headgate_engine.rules.engine import Format, Sample
 from headgate_engine.rules.model import DEFAULT_CONTEXTS, MAX_RULES, Context, Expect, Rule
 from headgate_engine.testing.coverage import MAX_MUTANTS, MUTANTS
 from headgate_engine.testing.named_test import DURATION_SECONDS, MAX_TESTS, NAME, NamedTest, signal_of
-from headgate_engine.testing.samples import of_json
+from headgate_engine.testing.samples import of_request
 from headgate_engine.wire.inputs import (
     GATES,
     MAX_DOCUMENTS,
@@ -113,8 +113,7 @@ class RunFields(StandIns):
     trace: bool = Field(default=False, description=_TRACE, json_schema_extra=_BEYOND)
 
     def as_sample(self) -> Sample:
-        sample = Sample(self.sample, is_otlp=False) if isinstance(self.sample, str) else of_json(self.sample)
-        return replace(sample, format=self.sample_format, name=self.sample_name)
+        return replace(of_request(self.sample), format=self.sample_format, name=self.sample_name)
 
     def as_rules(self) -> list[Rule]:
         return [rule.rule(self.signal_type) for rule in self.rules or []]
@@ -140,7 +139,7 @@ class _SampleIn(StandIns):
 
     def as_test(self) -> NamedTest:
         """Raises SignalNotKnown if neither the test nor its pipeline says the signal."""
-        sample = Sample(self.sample, is_otlp=False) if isinstance(self.sample, str) else of_json(self.sample)
+        sample = of_request(self.sample)
         return NamedTest(
             target_pipeline=self.target_pipeline,
             signal_type=self.signal_type or signal_of(self.target_pipeline),

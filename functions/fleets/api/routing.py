@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from botocore.exceptions import BotoCoreError, ClientError
 from fastapi import APIRouter, Depends
 
-from headgate.foundation import errors
+from headgate.foundation import errors, faults
 from headgate.foundation.log import logger
 from headgate.http.problems import documented
 from headgate.http.routing import router as group
@@ -19,8 +19,7 @@ async def _fleet_service() -> AsyncIterator[None]:
     try:
         yield
     except (BotoCoreError, ClientError) as error:
-        code = error.response["Error"]["Code"] if isinstance(error, ClientError) else type(error).__name__
-        logger.error("aws_fault", aws_code=code)
+        logger.error("aws_fault", aws_code=faults.aws_code(error))
         raise errors.BadGateway(
             "The API service is unavailable: the fleet service did not answer, and the request may not have been "
             "carried out. Try again after a pause"

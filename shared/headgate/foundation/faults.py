@@ -38,3 +38,8 @@ def blame(error: BaseException) -> Blame:
             status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
             return "aws" if status >= 500 or error.response["Error"]["Code"] in _THROTTLED else "ours"
     return "aws" if isinstance(error, _PASSING) else "ours"
+
+
+def aws_code(error: Exception) -> str:
+    """AWS's own code of an error, or the name of its class if AWS gave none."""
+    return error.response["Error"]["Code"] if isinstance(error, ClientError) else type(error).__name__

@@ -206,8 +206,7 @@ def _disconnected(request: Request, _: Exception) -> JSONResponse:
 def _aws_fault(request: Request, error: Exception) -> JSONResponse:
     """An AWS service failed. Its error code goes to the log, not to the caller."""
     operation = error.operation_name if isinstance(error, ClientError) else ""
-    code = error.response["Error"]["Code"] if isinstance(error, ClientError) else type(error).__name__
-    logger.error("aws_fault", operation=operation, aws_code=code)
+    logger.error("aws_fault", operation=operation, aws_code=faults.aws_code(error))
     request.state.blame = faults.blame(error)
     return problem(
         request,

@@ -21,7 +21,7 @@ from headgate_engine.rules.engine import Sample
 from headgate_engine.rules.model import Rule
 from headgate_engine.testing import cases
 from headgate_engine.testing.model import Case
-from headgate_engine.testing.samples import MAX_SAMPLE_BYTES, SampleTooLarge
+from headgate_engine.testing.samples import require_small
 from headgate_engine.wire.stand_ins import StandIns
 
 # A function's answer may have 6 MB, and JSON doubles a text of quotes at worst.
@@ -87,8 +87,7 @@ def start(caller: Caller, asked: Start) -> Run:
         raise TestingNotSetUp
     if asked.collector_distribution not in (None, DISTRIBUTION):
         raise UnknownDistribution(str(asked.collector_distribution))
-    if len(asked.sample.text.encode()) > MAX_SAMPLE_BYTES:
-        raise SampleTooLarge
+    require_small(asked.sample)
     asker = Asker.of(caller)
     source = _source(caller, asked)
     rules = _rules(asked)
