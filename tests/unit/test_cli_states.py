@@ -13,7 +13,7 @@ def point(at: str, states: dict[str, int], *versions: tuple[int | None, int]) ->
     ran = [
         {
             "configuration_id": number and "cfg_0123456789abcdefghjkmnpq0r",
-            "name": number and "shop",
+            "name": number and "web_shop",
             "version_number": number,
             "collectors": collectors,
         }
@@ -40,7 +40,7 @@ def test_states_and_versions_are_lines_over_the_day(server: Server, run: Run) ->
     assert server.requests[0][0].endswith(f"/fleets/{FLEET}/deployments/{GROUP}/states")
     lines = [" ".join(line.split()) for line in out.splitlines()]
     assert lines[1:3] == ["applied █▄ 4 8", "apply failed ▁█ 4 4"]
-    assert lines[5:8] == ["shop 1 █▄ 4 8", "shop 2 ▁█ 3 3", "nothing ▁█ 1 1"]
+    assert lines[5:8] == ["web_shop v1 █▄ 4 8", "web_shop v2 ▁█ 3 3", "nothing ▁█ 1 1"]
     assert "8 collectors, 2026-11-22 10:00 to 2026-11-22 11:00 UTC" in lines[8]
     assert "2 more that changed are left out" in lines[8]
 
