@@ -76,7 +76,7 @@ def refuse_losses(stack_name: str) -> None:
                     f"This update would lose data, so the stack {stack_name} was not changed:",
                     *(f"  {line}" for line in lost),
                     'Undo that change of template.yaml, and deploy again. "An update would lose data" in '
-                    "docs/operating.md says how to replace one on purpose.",
+                    "docs/incidents.md says how to replace one on purpose.",
                 ]
             )
         )
