@@ -63,9 +63,10 @@ def _authorities_read_once() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def service(tmp_path_factory: pytest.TempPathFactory, recorded_calls: Path) -> Iterator[LocalService]:
     """One service for all tests; each makes what it needs, and leaves it running."""
-    # Together they make more fleets than one organization may have.
-    recording = {calls.VARIABLE: str(recorded_calls)}
-    started = LocalService(tmp_path_factory.mktemp("service"), HEADGATE_FLEET_LIMIT="1000", **recording)
+    # Together they make more fleets than one organization may have. Agents that a test plays send no heartbeats:
+    # by the usual interval they would be silent after 40 seconds, and by this one after two minutes.
+    environment = {"HEADGATE_FLEET_LIMIT": "1000", "HEADGATE_FLEET_HEARTBEAT_SECONDS": "15"}
+    started = LocalService(tmp_path_factory.mktemp("service"), **environment, **{calls.VARIABLE: str(recorded_calls)})
     started.start()
     yield started
     started.stop()

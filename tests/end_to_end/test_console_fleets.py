@@ -123,6 +123,9 @@ def test_a_fleet_is_made_installed_assigned_and_looked_at(here: Visit, service: 
     page.get_by_role("button", name="Abort For hosts version 2").click()
     expect(page.get_by_role("button", name="Pause")).to_have_count(0)
 
+    # On a slow machine they would be silent by now.
+    for agent in agents:
+        agent.heartbeat()
     page.goto(f"{here.home}/fleets/{fleet_id}/collectors")
     page.get_by_label("State").select_option("applied")
     expect(page.get_by_text("1 collector", exact=True)).to_be_visible()
@@ -154,6 +157,7 @@ def test_a_fleet_is_made_installed_assigned_and_looked_at(here: Visit, service: 
     page.get_by_role("button", name="Run it").click()
     expect(page.locator("#until-error")).to_contain_text("This time has passed")
     assert violations(page) == []
+    agents[1].heartbeat()
     page.get_by_text("Delete …").click()
     page.get_by_role("button", name="Delete edge-<b>2</b>").click()
     expect(page.get_by_role("alert")).to_contain_text("This collector reports")
