@@ -18,7 +18,8 @@ from tests.support.rolling import Host
 pytestmark = pytest.mark.end_to_end
 
 PLACE = ("servers", "Default")
-STEPS = ("--step", "1:3s", "--step", "100%:1s")
+# The first soak is long enough to see it and to kill the service, also on a slow machine.
+STEPS = ("--step", "1:12s", "--step", "100%:1s")
 SLOW = ("--step", "1:1h", "--step", "100%:1s")
 
 

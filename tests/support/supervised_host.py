@@ -66,6 +66,7 @@ class SupervisedHost:
     answered: threading.Lock = field(default_factory=threading.Lock)
     process: subprocess.Popen[bytes] | None = None
     address: str = ""
+    apply_timeout: str = "2s"
 
     @property
     def storage(self) -> Path:
@@ -83,7 +84,7 @@ class SupervisedHost:
             "HEADGATE_COLLECTOR": str(programs["otelcol-contrib"]),
             "HEADGATE_STORAGE": str(self.storage),
             "HEADGATE_HEALTH_ENDPOINT": f"127.0.0.1:{free_port()}",
-            "HEADGATE_APPLY_TIMEOUT": "2s",
+            "HEADGATE_APPLY_TIMEOUT": self.apply_timeout,
             "SECRET": "a secret value",
         }
         with (self.folder / "log").open("ab") as log:
