@@ -178,7 +178,7 @@ def here(console_browser: Browser, service: LocalService, signed_in: StorageStat
     """The Admin at a desk. Nothing must be told on the console, refused by the policy, or asked of another host."""
     with visit(console_browser, service, state=signed_in) as opened:
         yield opened
-        assert opened.complaints == []
+        assert opened.complaints == [], opened.complaints
 
 
 def _foreign(url: str) -> list[str]:
