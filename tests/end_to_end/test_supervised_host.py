@@ -152,10 +152,10 @@ def test_a_changed_file_is_told_by_its_keys_and_a_start_writes_damaged_ones_agai
     assert yaml.safe_load(effective.read_text())["exporters"] == whole["exporters"]
 
 
-# A disk of 4 MB in the place of the storage, with its files and room for four blocks.
+# A disk of 4 MB in the place of the storage, with its files and room for 64 KB: half of what is written.
 FULL = """
 mkdir "$0.full" && mount -t tmpfs -o size=4m none "$0.full" && cp -a "$0/." "$0.full" && mount --bind "$0.full" "$0"
-cat /dev/zero >"$0/filler" 2>/dev/null; truncate -s -16K "$0/filler"; exec "$@"
+cat /dev/zero >"$0/filler" 2>/dev/null; truncate -s -64K "$0/filler"; exec "$@"
 """
 
 
