@@ -7,6 +7,7 @@ tests each patch:
 - `ecs:runTask.sync` would not run anything; the stand-in for Fargate runs the task, polls it twenty times a second, and
   kills it if its state ends first. As on AWS, an exit status other than 0 is `States.TaskFailed`, and a task that
   cannot be started is an error of ECS.
+- `Wait` would begin anew, for longer, if the clock is set back; it takes a clock that cannot be.
 """
 
 import json
@@ -32,6 +33,7 @@ from moto.stepfunctions.parser.asl.component.state.exec.state_task.service.state
 from moto.stepfunctions.parser.asl.component.state.exec.state_task.service.state_task_service_lambda import (
     StateTaskServiceLambda,
 )
+from moto.stepfunctions.parser.asl.component.state.wait.wait_function import wait_function
 from moto.stepfunctions.parser.asl.eval.environment import Environment
 from moto.stepfunctions.parser.asl.eval.event.event_detail import EventDetails
 from moto.stepfunctions.parser.asl.utils import boto_client
@@ -101,6 +103,7 @@ def installed(functions: Mapping[str, Handler], fargate: Fargate) -> Iterator[No
         (StateTaskServiceEcs, "_eval_service_task", _run_task(fargate, tasks)),
         (StateTaskServiceEcs, "_build_sync_resolver", _until_it_ends(tasks)),
         (boto_client, "boto3", _OfThisProcess),
+        (wait_function, "time", _Steady),
     ]
     executes = default_user_config["stepfunctions"]["execute_state_machine"]
     default_user_config["stepfunctions"]["execute_state_machine"] = True
@@ -109,6 +112,12 @@ def installed(functions: Mapping[str, Handler], fargate: Fargate) -> Iterator[No
             yield
     finally:
         default_user_config["stepfunctions"]["execute_state_machine"] = executes
+
+
+class _Steady:
+    """The clock of moto's waits."""
+
+    time = staticmethod(time.monotonic)
 
 
 class _OfThisProcess:

@@ -1,6 +1,7 @@
 """Every patch that the local service makes to moto's Step Functions, by what it is for; an upgrade that moves what they
 take hold of fails here."""
 
+import itertools
 import json
 import sys
 import time
@@ -280,3 +281,15 @@ def test_every_state_that_can_fail_leads_to_an_error_being_recorded() -> None:
         assert states[catch["Next"]]["Parameters"]["Payload"]["step"] == "fail"
         assert states[catch["Next"]]["Parameters"]["Payload"]["stage"] == name.lower()
         assert states[name]["TimeoutSeconds"] < 420
+
+
+def test_a_wait_takes_no_longer_if_the_clock_is_set_back_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # An hour with each look at it.
+    clock = itertools.count(1_800_000_000, -3_600)
+    monkeypatch.setattr(time, "time", lambda: float(next(clock)))
+    with installed(tmp_path):
+        ended = execute({"Type": "Wait", "Seconds": 1, "End": True}, {})
+
+    assert ended["status"] == "SUCCEEDED"
