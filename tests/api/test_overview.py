@@ -105,7 +105,12 @@ def test_collectors_are_counted_and_a_failed_one_is_told_with_its_reason(fleet: 
     assert failure["page"].endswith(f"/fleets/{fleet.id}/collectors?state=apply_failed")
 
 
-def test_collectors_that_are_not_heard_are_told_with_their_number(fleet: Fleet, now: Clock) -> None:
+@pytest.mark.parametrize(
+    ("heard", "reason"), [(1, "2 of 3 collectors are not heard"), (2, "1 of 3 collectors is not heard")]
+)
+def test_collectors_that_are_not_heard_are_told_with_their_number(
+    fleet: Fleet, now: Clock, heard: int, reason: str
+) -> None:
     fleet.assign(1)
     agents = [fleet.agent(host_name=f"web-{n}") for n in range(3)]
     for agent in agents:
@@ -113,11 +118,12 @@ def test_collectors_that_are_not_heard_are_told_with_their_number(fleet: Fleet, 
         agent.applies()
     for _ in range(4):
         now.moves(hours=1)
-        agents[0].heartbeat()
+        for agent in agents[:heard]:
+            agent.heartbeat()
     (silent,) = told(fleet.member, "hosts_silent")
     home = member_at(fleets_app, fleet.member.organization_id).get(f"/organizations/{fleet.member.organization_id}")
 
-    assert (silent["subject"], silent["reason"]) == ("Edge", "2 of 3 collectors are not heard")
+    assert (silent["subject"], silent["reason"]) == ("Edge", reason)
     assert silent["page"].endswith(f"/fleets/{fleet.id}/collectors?state=silent")
     assert '<span class="tag silent">Silent</span>' in home.text
     assert "3</strong>" in home.text

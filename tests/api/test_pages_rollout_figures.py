@@ -12,7 +12,7 @@ from tests.support.rolling import QUICK, RollingGroup, no_executions
 __all__ = ["ann", "fleet", "no_executions", "now"]
 
 
-def test_gates_have_what_the_hosts_with_the_version_counted_and_the_buttons_below(
+def test_gates_have_what_the_hosts_with_the_version_counted_and_the_buttons_above(
     fleet: Fleet, now: Clock, no_executions: None
 ) -> None:
     group = RollingGroup.of(fleet, now, 2)
@@ -38,4 +38,4 @@ def test_gates_have_what_the_hosts_with_the_version_counted_and_the_buttons_belo
     assert "throughput drop over time: last 1 K/min each" in gates
     assert gates.count("no history is stored") == 2, "memory and processor"
     assert "what the 1 collector with the version counted together" in gates
-    assert "<strong>Approve</strong>: The step begins at once" in gates
+    assert "<strong>Approve</strong>: The step begins at once" in shown.partition("<h2>Gates</h2>")[0]

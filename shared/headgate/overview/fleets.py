@@ -47,6 +47,11 @@ def notices(caller: Caller, counted: Sequence[CountedFleet], at: datetime) -> li
     return [*_rollouts(counted), *_rolled_back(counted, at), *_failures(caller, counted, at), *_silent(counted)]
 
 
+def _not_heard(number: int, total: int) -> str:
+    noun, verb = "collector" if total == 1 else "collectors", "is" if number == 1 else "are"
+    return f"{number:,} of {total:,} {noun} {verb} not heard"
+
+
 def _silent(counted: Sequence[CountedFleet]) -> list[Notice]:
     """One notice for each fleet with collectors that are not heard, whatever they ran."""
     numbers = [(each, sum(each.instances.get(state, 0) for state in _UNHEARD)) for each in counted]
@@ -54,7 +59,7 @@ def _silent(counted: Sequence[CountedFleet]) -> list[Notice]:
         Notice(
             kind="hosts_silent",
             subject=each.fleet.label,
-            reason=f"{number:,} of {each.total:,} {'collector is' if number == 1 else 'collectors are'} not heard",
+            reason=_not_heard(number, each.total),
             at=None,
             fleet_id=each.fleet.id,
         )

@@ -62,7 +62,7 @@ _PROGRESS: Final = """\
 _GATES: Final = """\
 <div class="card"><h2>Gates</h2><p>If more than {tolerated} % of the collectors that have it fail a gate,
 {on_failure}.</p>{table}
-{over_time}{off}<p>{window} {unavailable}</p>{acts}</div>"""
+{over_time}{off}<p>{window} {unavailable}</p></div>"""
 _OVER_TIME: Final = """\
 <p class="soft small">Over time: what the {hosts} with the version counted together, every five minutes from {begin} to
 {end} UTC; the rollout began at {began}.</p>"""
@@ -134,14 +134,14 @@ def _judged(rollout: Rollout, strategy: Strategy) -> Html:
     return html('<p class="last">Step {step} ends {at}, if no gate fails before.</p>', step=step, at=until(ends))
 
 
-def gates(rollout: Rollout, hosts: Sequence[RolloutHost], collectors: str, acts: Html) -> Html:
-    """A row for each gate that is on, those that fail first, and what can be done, `acts`, below them.
+def gates(rollout: Rollout, hosts: Sequence[RolloutHost], collectors: str) -> Html:
+    """A row for each gate that is on, those that fail first.
 
     `collectors` is the path of the list of collectors.
     """
     chosen, strategy = rollout.gates, rollout.strategy
     if chosen is None or strategy is None:
-        return acts
+        return NOTHING
     counted = _counted(rollout, hosts)
     window, most = strategy.window, strategy.max_unavailable
     off = [gate_words(name) for name, value in asdict(chosen).items() if value is None or value is False]
@@ -151,7 +151,6 @@ def gates(rollout: Rollout, hosts: Sequence[RolloutHost], collectors: str, acts:
         on_failure=ON_FAILURE[strategy.on_failure],
         table=table(_COLUMNS, [_gate(gate, collectors, counted) for gate in evidence(chosen, hosts, rollout.failures)]),
         over_time=_over_time(rollout, counted) if counted else NOTHING,
-        acts=acts,
         off=html('<p class="soft small">Off: {names}</p>', names=", ".join(off)) if off else NOTHING,
         window=f"Steps begin from {window.start} to {window.end} in {window.time_zone}."
         if window

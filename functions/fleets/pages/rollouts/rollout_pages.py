@@ -53,7 +53,7 @@ _PAGE: Final = """\
 <a href="{group_path}">{group}</a></p>
 <div id="live" data-live="{live}"><h1>{version} {status}</h1>
 <p class="soft">Instead of {before} · {by}, {at}{ended}</p>{upgrade}{variables}{message}
-{reason}{progress}{failures}{gates}{notes}{not_moved}{hosts}{steps}</div>"""
+{reason}{acts}{progress}{failures}{gates}{notes}{not_moved}{hosts}{steps}</div>"""
 _STEPS: Final = '<div class="card"><h2>Steps</h2>{table}</div>'
 _STEP_COLUMNS: Final = ("Step", "Up to", "Then wait", "")
 _HOSTS: Final = '<div class="card" id="hosts"><h2>Collectors</h2><p class="soft small">{count}</p>{table}</div>'
@@ -125,7 +125,8 @@ def show_rollout(
         failures=_failures(rollout, hosts, collectors),
         steps=_steps(rollout, rollout.strategy) if rollout.strategy else empty("It was assigned at once."),
         hosts=_hosts(rollout, hosts, collectors, view) if hosts else NOTHING,
-        gates=cockpit.gates(rollout, hosts, collectors, acts(caller, path, here.csrf, rollout)),
+        acts=acts(caller, path, here.csrf, rollout),
+        gates=cockpit.gates(rollout, hosts, collectors),
     )
     return here.page("fleets", f"Rollout of {title}", content, script="live")
 
