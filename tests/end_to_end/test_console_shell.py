@@ -93,3 +93,20 @@ def test_a_chosen_theme_and_time_zone_hold_on_every_page(
         page.get_by_role("button", name="Save").click()
         page.goto(f"{path}/versions")
         expect(page.locator("main time").first).to_have_text(re.compile(r" UTC$"))
+
+
+def test_a_double_click_and_a_reload_create_one_token_whose_value_is_seen(here: Visit) -> None:
+    page = here.page
+    page.goto(f"{here.home}/service-accounts")
+    page.get_by_label("Name").fill("Sent once")
+    page.get_by_role("button", name="Create", exact=True).click()
+    page.wait_for_url(re.compile(r"/service-accounts/sva_[0-9a-z]+$"))
+    page.get_by_label("Name").fill("deploy")
+    page.get_by_role("button", name="Create token").dblclick()
+    expect(page.locator("#token")).to_be_visible()
+
+    page.reload()
+    expect(page.get_by_role("heading", name="Done before")).to_be_visible()
+    assert violations(page) == []
+    page.get_by_role("link", name="See what it did").click()
+    expect(page.locator("summary", has_text="Delete …")).to_have_count(1)
