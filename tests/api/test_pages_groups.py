@@ -228,12 +228,13 @@ def test_a_step_of_a_token_that_nobody_is_known_to_hold_is_approved_by_an_admin(
     made = rolling.start({"steps": steps})
     rolling.tick(made)
     path = f"{group_path(rolling.fleet)}/rollouts/{made['id']}"
-    waiting = browser.get(path).text
+    waiting, listed = browser.get(path).text, browser.get(group_path(rolling.fleet)).text
 
     assert "An Admin has to approve it" in waiting
     assert 'action="' + path + '/approve"' not in waiting
     # A waiting rollout is not shown as failed, and an act without a button is not explained.
-    assert re.findall(r'<div class="notice (\w+)">', waiting) == ["warn"]
+    for shown in (waiting, listed):
+        assert re.findall(r'<div class="notice (\w+)">', shown) == ["warn"]
     assert re.findall(r"<li><strong>(\w+)</strong>", waiting) == ["Abort"]
     assert re.findall(r'data-label="Then wait">([^<]*)<', waiting) == ["1 min, after an approval before it begins"]
     assert send_form(browser, path, "/approve").status_code == 403

@@ -90,7 +90,7 @@ def summary(caller: Caller, path: str, csrf: Html, rollout: Rollout, status: Htm
         status=status,
         step=" · ".join(part for part in (step, counts) if part),
         bar=share_bar(hosts.applied, hosts.total) if hosts and not rollout.is_final else NOTHING,
-        reason=html('<p class="error">{reason}</p>', reason=rollout.reason) if rollout.reason else NOTHING,
+        reason=notice(rollout),
         message=html("<p>{message}</p>", message=rollout.message) if rollout.message else NOTHING,
         by=rollout.created_by.name,
         at=moment(rollout.created_at),
