@@ -179,3 +179,12 @@ def test_a_second_configuration_in_a_file_is_said_not_to_be_imported(server: Ser
 
     assert "theirs/a.yaml: taking the configuration under data.a, from line 3 on\n" in err
     assert "theirs/a.yaml: another configuration is under data.b\n" in err
+
+
+def test_a_folder_without_configurations_is_an_error(server: Server, run: Run, tmp_path: Path) -> None:
+    (tmp_path / "reports").mkdir()
+
+    code, _, err = run("config import reports")
+
+    assert (code, server.requests) == (1, [])
+    assert "reports contains no file whose name ends with .yaml or .yml" in err

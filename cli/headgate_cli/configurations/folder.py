@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -102,6 +102,12 @@ def files_in(folder: Path, way_out: str) -> list[str]:
     except OSError as error:
         raise Failed(f"cannot read {one_line(str(folder))}: {error.strerror}") from error
     return sorted(names)
+
+
+def require_some(files: Sequence[str], folder: str) -> None:
+    """Raises Failed if a folder that a person named has no YAML files."""
+    if not files:
+        raise Failed(f"{one_line(folder)} contains no file whose name ends with {' or '.join(SUFFIXES)}")
 
 
 def entry_of(

@@ -18,7 +18,7 @@ from headgate_cli.checks.commands import gates_in_request
 from headgate_cli.checks.findings import problem_of
 from headgate_cli.collector_version import CollectorVersion, feature_gates
 from headgate_cli.configurations import lookup
-from headgate_cli.configurations.folder import files_in, of_configurations
+from headgate_cli.configurations.folder import files_in, of_configurations, require_some
 from headgate_cli.configurations.push import change_draft
 from headgate_cli.configurations.unwrapping import unwrapped
 from headgate_cli.connection import connected
@@ -167,7 +167,9 @@ def _read(paths: Sequence[str], label: str) -> list[_Text]:
     for path in paths:
         if path != STDIN and Path(path).is_dir():
             folder = of_configurations(Path(path))
-            files.update(dict.fromkeys(str(folder / file) for file in files_in(folder, "name the files")))
+            names = files_in(folder, "name the files")
+            require_some(names, path)
+            files.update(dict.fromkeys(str(folder / name) for name in names))
         else:
             files[path] = None
     if label and len(files) > 1:

@@ -17,7 +17,7 @@ from headgate_cli.checks.gate import require_valid_texts
 from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.configurations import lookup
 from headgate_cli.configurations.change import PushedChange, collector_too, conflicts, published_too, say_conflict, show
-from headgate_cli.configurations.folder import MANIFEST, SUFFIXES, Folder, ManifestEntry, entry_of
+from headgate_cli.configurations.folder import MANIFEST, Folder, ManifestEntry, entry_of, require_some
 from headgate_cli.configurations.lookup import Latest
 from headgate_cli.configurations.unwrapping import unwrapped
 from headgate_cli.connection import connected
@@ -262,8 +262,7 @@ def _folder_and_files(path: str, folders: dict[str, Folder]) -> tuple[Folder, li
     if not everything:
         return folder, [Path(path).name]
     files = folder.files()
-    if not files:
-        raise Failed(f"{one_line(path)} contains no file whose name ends with {' or '.join(SUFFIXES)}")
+    require_some(files, path)
     for missing in sorted(set(folder.entries) - set(files)):
         say(f"{one_line(str(folder.path / missing))} does not exist any more; its configuration is not changed")
     return folder, files
