@@ -23,6 +23,7 @@ TOLD: Final[dict[str, tuple[Told, ...]]] = {
     "05-metricstransform-combine-incomplete": (
         ("policy", 10, "metricstransform_incomplete", "without new_name and aggregation_type"),
     ),
+    "06-count-default-emits-nothing": (("policy", 6, "connector_puts_out_nothing", "count makes no metrics of logs"),),
     "12-custom-resource-pasted": (
         (
             "error",
@@ -45,6 +46,7 @@ TOLD: Final[dict[str, tuple[Told, ...]]] = {
     "32-redaction-drops-all-attributes": (("policy", 6, "redaction_removes_all", "deletes every attribute"),),
     "36-env-leading-zero": (("warning", 9, "changed_value", "${env:ID} is read as the number 1"),),
     "42-anchor-after-use": (("error", 8, "yaml_syntax", "&retry stands at line 11, behind this alias"),),
+    "60-log-sampling-without-trace-id": (("policy", 6, "sampler_drops_all", "drops log records without a trace ID"),),
     "68-yaml-surprises": (
         ("warning", 9, "changed_value", "0777 as the number 511"),
         ("warning", 10, "changed_value", "1_000 as the number 1000"),
@@ -153,3 +155,34 @@ def test_what_the_host_decides_is_not_called_wrong_on_the_host(
         False,
         on_host,
     )
+
+
+NAMESPACE: Final = """\
+receivers: {otlp: {protocols: {grpc: }}}
+exporters: {prometheus: {endpoint: "localhost:8889", namespace: "${env:ID}"}}
+service: {pipelines: {metrics: {receivers: [otlp], exporters: [prometheus]}}}
+"""
+# A variable's value, and words of the warning about it in a setting of any type, and in a text.
+READ: Final = {
+    "abc": ("", ""),
+    "a #b": ("is read as the text before its #", ""),
+    "a: b": ("is read as the mapping that its colon makes", ""),
+    '"abc"': ("", "the quotes around the value of ${env:ID} become a part of it"),
+}
+
+
+def test_a_value_that_is_not_kept_as_it_is_written_is_warned_of(join: JoinWith) -> None:
+    ann: Member = join([validation_router], "ann")
+    anything = (FIELD / "36-env-leading-zero" / "config.yaml").read_text()
+    texts = [
+        {"name": f"{value} of {n}", "yaml": text, "env": {"ID": value}}
+        for value in READ
+        for n, text in enumerate((anything, NAMESPACE))
+    ]
+
+    answer = ann.http.post(f"{API}/validate/batch", json={"items": texts})
+
+    warnings = [[one["message"] for one in item["warnings"]] for item in answer.json()["items"]]
+    words = [one for both in READ.values() for one in both]
+    assert [len(told) for told in warnings] == [int(bool(one)) for one in words]
+    assert [one in "".join(told) for one, told in zip(words, warnings, strict=True)] == [True] * len(words)

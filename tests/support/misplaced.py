@@ -21,6 +21,7 @@ FILES: Final = """\
 exporters: {debug: {}}
 service: {pipelines: {logs: {receivers: [filelog], exporters: [debug]}}}
 """
+OPERATORS: Final = "receivers:\n  filelog:\n    include: [/a]\n    operators:\n"
 SECOND_JOB: Final = "{job_name: a, scrape_interval: 30, static_configs: [{targets: ['a:1']}]}"
 
 
@@ -34,15 +35,13 @@ def in_use(processor: str, content: str) -> str:
 # For each text: words of the finding, its place, and the text that mends it there.
 WAYS_OUT: Final[dict[str, tuple[str, str, tuple[int, int], str | None]]] = {
     "an operator that is not there": (
-        "receivers:\n  filelog:\n    include: [/a]\n    operators:\n"
-        "      - type: json_parser\n        id: json\n        output: nope\n" + FILES,
+        OPERATORS + "      - type: json_parser\n        id: json\n        output: nope\n" + FILES,
         "operator 'nope' does not exist",
         (7, 17),
         None,
     ),
     "the second operator of a name": (
-        "receivers:\n  filelog:\n    include: [/a]\n    operators:\n"
-        "      - {type: json_parser, id: p}\n      - {type: json_parser, id: p}\n" + FILES,
+        OPERATORS + "      - {type: json_parser, id: p}\n      - {type: json_parser, id: p}\n" + FILES,
         "operator with id 'p' already exists",
         (6, 33),
         None,
@@ -183,6 +182,81 @@ WAYS_OUT: Final[dict[str, tuple[str, str, tuple[int, int], str | None]]] = {
         'otelcol.receiver.otlp "default" {\n  grpc { endpoint = "a:1" }\n}\n',
         "a configuration of Grafana Alloy",
         (1, 1),
+        None,
+    ),
+    "a provider in capitals": (
+        of("otlp: {endpoint: '${ENV:HOST}:4317'}"),
+        "; a variable is written ${env:HOST}",
+        (3, 21),
+        None,
+    ),
+    "a default with a dash": (
+        of("otlp: {endpoint: '${env:HOST-localhost}:4317'}"),
+        "a default is written ${env:HOST:-localhost}",
+        (3, 21),
+        None,
+    ),
+    "a boolean of YAML 1.1": (
+        of("otlp: {endpoint: 'a:1', tls: {insecure: yes}}"),
+        "YAML reads yes as a text: write true",
+        (3, 43),
+        "true",
+    ),
+    "a pipeline whose name follows an underscore": (
+        of("debug: {}", signal="traces_eu"),
+        "the name of a pipeline follows a slash: traces/eu",
+        (6, 5),
+        None,
+    ),
+    "a field of an operator without its prefix": (
+        OPERATORS + "      - {type: severity_parser, parse_from: level}\n" + FILES,
+        "a field is written attributes.NAME, body.NAME or resource.NAME",
+        (5, 9),
+        None,
+    ),
+    "a mistyped choice": (
+        "receivers:\n  filelog: {include: [/a], start_at: begining}\n" + FILES,
+        "use beginning or end",
+        (2, 38),
+        None,
+    ),
+    "a condition that follows if": (
+        TRANSFORM + "set(log.body, 1) if log.body == 2\n",
+        "OTTL has no if: write the condition behind where",
+        (4, 26),
+        None,
+    ),
+    "an assignment": (
+        TRANSFORM + "log.body = 1\n",
+        "a statement is a call of a function: set(target, value)",
+        (4, 12),
+        None,
+    ),
+    "a mistyped key of an operator": (
+        OPERATORS + "      - {type: json_parser, parse_form: body}\n" + FILES,
+        'did you mean "parse_from"?',
+        (5, 29),
+        None,
+    ),
+    "a fraction without a unit": (
+        of("debug: {}", "processors: {batch: {timeout: 0.5}}\n"),
+        "0.5 has no unit, so it counts nanoseconds",
+        (4, 31),
+        None,
+    ),
+    "an alias without an anchor in a ConfigMap": (
+        "kind: ConfigMap\ndata:\n  a: |\n    receivers:\n      otlp: *common\n    exporters:\n      debug:\n"
+        "    service:\n      pipelines: {logs: {receivers: [otlp], exporters: [debug]}}\n",
+        "unknown anchor 'common' referenced",
+        (5, 13),
+        None,
+    ),
+    "values of a chart in the text of an application": (
+        "kind: Application\nspec:\n  values: |\n    mode: daemonset\n    config:\n"
+        "      receivers: {otlp: {protocols: {grcp: {}}}}\n"
+        "      exporters: {debug: {}}\n      service: {pipelines: {logs: {receivers: [otlp], exporters: [debug]}}}\n",
+        'did you mean "grpc"?',
+        (6, 38),
         None,
     ),
 }

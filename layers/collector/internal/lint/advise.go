@@ -35,6 +35,8 @@ var waysOut = []struct {
 	{regexp.MustCompile(`enum symbol, ([A-Z0-9]+), not found`), `a text is written in quotes: "$1"`},
 	{regexp.MustCompile(`lexer: invalid input text "[“”„‘’]`), "these are typographic quotes: write straight ones"},
 	{regexp.MustCompile(`unexpected token "in"`), "OTTL has no in: join comparisons with or, or use IsMatch"},
+	{regexp.MustCompile(`unexpected token "if"`), "OTTL has no if: write the condition behind where"},
+	{regexp.MustCompile(`unexpected token "[.=\[]" \(expected "\("`), "a statement is a call of a function: set(target, value)"},
 }
 
 // advise adds a note on what the author of an invalid expression may have meant. A name is suggested only if the

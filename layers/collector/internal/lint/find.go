@@ -28,6 +28,8 @@ type declaration struct {
 	priced     bool
 	// accepted is set if the component has accepted all affordable expressions together.
 	accepted bool
+	// flattens is set for a transform processor with flatten_data.
+	flattens bool
 }
 
 // finder collects the expressions of a configuration.
@@ -106,6 +108,9 @@ func (f *finder) component(section, id string, body *yaml.Node) {
 	}
 	declared := &declaration{component: ottlComponents[index], name: id}
 	declared.component.kind = c.kind
+	for key, value := range pairs(resolve(body)) {
+		declared.flattens = declared.flattens || key == "flatten_data" && resolve(value).Value == "true"
+	}
 	config := reflect.TypeOf(factory.CreateDefaultConfig())
 	for _, field := range declared.component.fields {
 		if !declares(config, field.pattern[0]) {

@@ -98,7 +98,7 @@ func (l *linter) component(d *declaration) error {
 		}
 		e.note = append(e.note, remarks(e)...)
 	}
-	noteAll(affordable)
+	noteAll(affordable, d.flattens)
 	return nil
 }
 

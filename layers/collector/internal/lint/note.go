@@ -75,8 +75,8 @@ func parsed(e *expression) *parsedExpression {
 	}
 }
 
-// noteAll adds the notes on the accepted expressions of a component.
-func noteAll(expressions []*expression) {
+// noteAll adds the notes on the accepted expressions of a component. One that flattens gives each log record a resource.
+func noteAll(expressions []*expression, flattens bool) {
 	all := map[*expression]*parsedExpression{}
 	conditions := map[string][]*parsedExpression{}
 	for _, e := range expressions {
@@ -102,7 +102,7 @@ func noteAll(expressions []*expression) {
 		}
 		for _, kind := range notes {
 			message := kind.check(accepted)
-			if message == "" {
+			if message == "" || flattens && kind == lastRecordWins && strings.Contains(accepted.group, "::log_statements") {
 				continue
 			}
 			if first := ofGroup[kind.code+accepted.group]; kind.once && first != nil {

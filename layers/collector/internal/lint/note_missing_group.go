@@ -1,12 +1,10 @@
 package lint
 
 import (
-	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
+	"github.com/headgate/headgate/layers/collector/internal/group"
 	"github.com/headgate/headgate/layers/collector/internal/pricing"
 )
 
@@ -37,15 +35,8 @@ var missingGroup = &note{
 			if !isText || !isTextToo {
 				continue
 			}
-			expression, err := regexp.Compile(pattern)
-			if err != nil {
-				continue
-			}
-			for _, group := range groupsIn(replacement) {
-				if !hasGroup(expression, group.name) {
-					return fmt.Sprintf("%s names the group %q, which the pattern does not have: nothing is put in its place",
-						group.written, group.name)
-				}
+			if message := group.Missing(pattern, replacement); message != "" {
+				return message
 			}
 		}
 		return ""
@@ -59,26 +50,4 @@ func literalText(tokens []pricing.Token) (string, bool) {
 	}
 	text, err := strconv.Unquote(tokens[0].Text)
 	return text, err == nil
-}
-
-type group struct{ written, name string }
-
-var groupReference = regexp.MustCompile(`\$\$|\$(?:([A-Za-z0-9_]+)|\{([^{}]*)\})`)
-
-// groupsIn returns the groups that a replacement names, read as Go's regexp does: a name is as long as possible.
-func groupsIn(replacement string) []group {
-	var found []group
-	for _, match := range groupReference.FindAllStringSubmatch(replacement, 100) {
-		if name := match[1] + match[2]; name != "" {
-			found = append(found, group{match[0], name})
-		}
-	}
-	return found
-}
-
-func hasGroup(expression *regexp.Regexp, name string) bool {
-	if number, err := strconv.Atoi(name); err == nil {
-		return number <= expression.NumSubexp()
-	}
-	return slices.Contains(expression.SubexpNames(), strings.TrimSpace(name))
 }

@@ -77,3 +77,14 @@ func TestANoteOfAGroupStandsOnceAndSaysForHowMany(t *testing.T) {
 		t.Errorf("%q", said)
 	}
 }
+
+func TestARecordWithAResourceOfItsOwnHasNoNoteOfSharingIt(t *testing.T) {
+	text := "processors: {transform: {flatten_data: %t, log_statements: ['set(resource.attributes[\"a\"], log.attributes[\"b\"])']}}\n"
+
+	for _, flattens := range []bool{false, true} {
+		result := lintYAML(t, fmt.Sprintf(text, flattens))
+		if notes := len(result.Items[0].Notes); (notes == 0) != flattens {
+			t.Errorf("flatten_data %t: %d notes", flattens, notes)
+		}
+	}
+}

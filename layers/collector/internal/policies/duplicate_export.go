@@ -33,7 +33,9 @@ var duplicateExport = &Policy{
 				if one.signal != other.signal || !slices.Equal(changing[one], changing[other]) {
 					continue
 				}
-				receiver := first(one.receivers, func(e *entry) bool { return slices.Contains(other.receivers, e) })
+				receiver := first(one.receivers, func(e *entry) bool {
+					return !e.is("roundrobin", "routing", "failover") && slices.Contains(other.receivers, e)
+				})
 				exporter := first(one.exporters, func(e *entry) bool {
 					return e.section == "exporters" && !e.is("debug", "nop") && slices.Contains(other.exporters, e)
 				})

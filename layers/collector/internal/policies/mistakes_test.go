@@ -268,6 +268,30 @@ receivers:
 exporters: {otlp: {endpoint: 'backend.example.com:4317'}}
 service: {pipelines: {logs: {receivers: [filelog], exporters: [otlp]}}}
 `,
+	// A group's name went on to the next word.
+	"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/3849": `
+receivers: {hostmetrics: {collection_interval: 1s, scrapers: {load: }}}
+processors:
+  metricstransform:
+    transforms:
+      - {include: '^system.cpu.load_average(?P<interval>.*)m$', match_type: regexp, action: update, new_name: CPU_$interval_load}
+exporters: {otlp: {endpoint: 'backend.example.com:4317'}}
+service: {pipelines: {metrics: {receivers: [hostmetrics], processors: [metricstransform], exporters: [otlp]}}}
+`,
+	// The documentation had no braces around the group's number.
+	"https://github.com/open-telemetry/opentelemetry-collector-contrib/pull/4143": `
+receivers: {otlp: {protocols: {grpc: }}}
+processors: {metricstransform: {transforms: [{include: '^net_(.*)_recv$$', match_type: regexp, action: update, new_name: net_$$1recv}]}}
+exporters: {otlp: {endpoint: 'backend.example.com:4317'}}
+service: {pipelines: {metrics: {receivers: [otlp], processors: [metricstransform], exporters: [otlp]}}}
+`,
+	// Log records without a trace ID were all dropped.
+	"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/31946": `
+receivers: {filelog: {include: [/var/log/app.log]}}
+processors: {probabilistic_sampler: {sampling_percentage: 50}}
+exporters: {otlp: {endpoint: 'backend.example.com:4317'}}
+service: {pipelines: {logs: {receivers: [filelog], processors: [probabilistic_sampler], exporters: [otlp]}}}
+`,
 }
 
 func TestMistakesOfUsersAreFoundInConfigurationsThatAreValid(t *testing.T) {

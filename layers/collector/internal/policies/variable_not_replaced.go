@@ -35,5 +35,6 @@ var variableNotReplaced = &Policy{
 	},
 }
 
-// unbraced matches a value that is a variable as shells write it, alone or in an address or a header.
-var unbraced = regexp.MustCompile(`^(?:[a-zA-Z]+ |https?://)?\$[A-Z_][A-Z0-9_]+(?:[:/.][\w:/.-]*)?$`)
+// unbraced matches a value that is a variable as shells or the arguments of a container write it, alone or in an address or a
+// header.
+var unbraced = regexp.MustCompile(`^(?:[a-zA-Z]+ |https?://)?\$(?:[A-Z_][A-Z0-9_]+|\([A-Z_][A-Z0-9_]+\))(?:[:/.][\w:/.-]*)?$`)

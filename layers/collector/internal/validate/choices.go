@@ -16,13 +16,26 @@ var choices = []struct{ words, values string }{
 	{"no encoder registered for name ", "console or json"},
 }
 
-// withChoices adds to a message about the collector's own telemetry the values that there are.
+// choicesOfComponents are the same of components.
+//
+// Source: config/configcompression of the collector, pkg/stanza/fileconsumer, internal/coreinternal/attraction and
+// processor/probabilisticsamplerprocessor of the collector's contrib repository 0.139.0 (Apache-2.0).
+var choicesOfComponents = []struct{ words, values string }{
+	{"invalid start_at location ", "beginning or end"},
+	{"unsupported sampler mode ", "hash_seed, proportional or equalizing"},
+	{"unsupported compression type ", "gzip, zstd, snappy, zlib, deflate, lz4 or none"},
+	{"error creating AttrProc due to unsupported action ", "insert, update, upsert, delete, hash, extract or convert"},
+}
+
+// withChoices adds to a message about a setting the values that there are.
 func withChoices(path []string, message string) string {
+	of := choicesOfComponents
 	if isWithin(path, []string{"service", "telemetry"}) {
-		for _, choice := range choices {
-			if strings.Contains(message, choice.words) {
-				return message + "; use " + choice.values
-			}
+		of = choices
+	}
+	for _, choice := range of {
+		if strings.Contains(message, choice.words) {
+			return message + "; use " + choice.values
 		}
 	}
 	return message

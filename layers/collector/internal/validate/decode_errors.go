@@ -46,7 +46,11 @@ func (d *diagnosis) decodeErrors(path []string, config reflect.Type, err error) 
 		code, where := kindOfDecodeError(err), atValue
 		if named := signalInMessage.FindStringSubmatch(message); named != nil {
 			path, where = below(path, named[1]), atKey
-			message += nearest.DidYouMean(named[2], []string{"traces", "metrics", "logs", "profiles"})
+			if parts := namedSignal.FindStringSubmatch(named[2]); parts != nil {
+				message += fmt.Sprintf("; the name of a pipeline follows a slash: %s/%s", parts[1], parts[2])
+			} else {
+				message += nearest.DidYouMean(named[2], []string{"traces", "metrics", "logs", "profiles"})
+			}
 		}
 		if named := fieldOfPlainText.FindStringSubmatch(message); named != nil {
 			path, code, where = d.keyWithin(path, "has invalid keys: "+named[1]), UnknownKey, atKey
@@ -75,6 +79,9 @@ func (d *diagnosis) decodeErrors(path []string, config reflect.Type, err error) 
 		} else if code == WrongType && node != nil && node.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0 && takes(err, kindOfText(node.Value)) {
 			message += fmt.Sprintf("; %s is expected here: write it without quotes", kindOfText(node.Value))
 			fix = d.document.Replaced(node, node.Value)
+		} else if meant := formerBooleans[strings.ToLower(nodeValue(node))]; code == WrongType && meant != "" && takes(err, "true or false") {
+			message += fmt.Sprintf("; YAML reads %s as a text: write %s", node.Value, meant)
+			fix = d.document.Replaced(node, meant)
 		}
 		if node := d.document.Node(path...); node != nil && node.Kind == yaml.ScalarNode && node.Style == 0 &&
 			strings.HasSuffix(message, "must be an array or slice, got string") {
@@ -91,6 +98,17 @@ func (d *diagnosis) decodeErrors(path []string, config reflect.Type, err error) 
 			d.result.Errors[before].Fix = fix
 		}
 	})
+}
+
+// formerBooleans are what YAML 1.1 read as true or false, and YAML 1.2 reads as a text.
+var formerBooleans = map[string]string{"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}
+
+// nodeValue is the text of a scalar, "" for anything else.
+func nodeValue(node *yaml.Node) string {
+	if node == nil || node.Kind != yaml.ScalarNode {
+		return ""
+	}
+	return node.Value
 }
 
 // takesText tells whether a value was refused because it is not a text.
@@ -162,6 +180,7 @@ func (d *diagnosis) switchedOn(path []string, message string) ([]string, *yaml.N
 var (
 	switchInMessage  = regexp.MustCompile(`'([^']+)' expected a map or struct, got "bool"`)
 	signalInMessage  = regexp.MustCompile(`in "([^"]+)" id: unknown pipeline signal: "([^"]+)"`)
+	namedSignal      = regexp.MustCompile(`^(traces|metrics|logs|profiles)[-_.: ]([\w.-]+)$`)
 	fieldOfPlainText = regexp.MustCompile(`line \d+: field (\S+) not found in type `)
 )
 

@@ -34,6 +34,7 @@ func (r *report) ignoredKeys(factories otelcol.Factories, top map[string]any) {
 			}
 			one := &inspected{report: r, path: []string{section, name}, config: configType(factory)}
 			one.unknownKeys(settings, nil, one.config)
+			one.unknownKeysOfOperators(factory, settings)
 			for _, key := range one.unknown {
 				one.tryWithout(factory, settings, key)
 			}
@@ -55,8 +56,52 @@ type inspected struct {
 	report  *report
 	path    []string
 	config  reflect.Type
-	unknown [][]string
+	unknown []unknownKey
 	whole   component.Config
+}
+
+// unknownKey is a key that a structure does not have.
+type unknownKey struct {
+	path []string
+	of   reflect.Type
+}
+
+// unknownKeysOfOperators collects those of the operators of a receiver of logs, whose structures depend on their types.
+func (i *inspected) unknownKeysOfOperators(factory component.Factory, settings map[string]any) {
+	operators, isList := settings["operators"].([]any)
+	if !isList || !i.decode(factory, settings) {
+		return
+	}
+	built := namedField(reflect.ValueOf(i.whole), "operators")
+	for n, operator := range operators {
+		mapping, isMapping := operator.(map[string]any)
+		if !isMapping || built.Kind() != reflect.Slice || n >= built.Len() {
+			continue
+		}
+		if one := built.Index(n); one.Kind() == reflect.Struct && one.NumField() == 1 && one.Field(0).Kind() == reflect.Interface {
+			i.unknownKeys(mapping, []string{"operators", strconv.Itoa(n)}, one.Field(0).Elem().Type())
+		}
+	}
+}
+
+// namedField returns the field that a structure, or a part that is squashed into it, has under a name.
+func namedField(structure reflect.Value, name string) reflect.Value {
+	structure = reflect.Indirect(structure)
+	if structure.Kind() != reflect.Struct {
+		return reflect.Value{}
+	}
+	for n := range structure.NumField() {
+		key, options, _ := strings.Cut(structure.Type().Field(n).Tag.Get("mapstructure"), ",")
+		if key == name {
+			return structure.Field(n)
+		}
+		if strings.Contains(options, "squash") {
+			if found := namedField(structure.Field(n), name); found.IsValid() {
+				return found
+			}
+		}
+	}
+	return reflect.Value{}
 }
 
 // unknownKeys collects the keys that the structure at a path does not have. It does not look into what a component
@@ -86,7 +131,7 @@ func (i *inspected) unknownKeys(settings map[string]any, path []string, config r
 		here := append(slices.Clone(path), key)
 		if !known[key] {
 			if len(i.unknown) < maxIgnored {
-				i.unknown = append(i.unknown, here)
+				i.unknown = append(i.unknown, unknownKey{here, config})
 			}
 			continue
 		}
@@ -116,22 +161,32 @@ func takesRemaining(structure reflect.Type) bool {
 }
 
 // tryWithout warns of a key if the component decodes to the same configuration without it.
-func (i *inspected) tryWithout(factory component.Factory, settings map[string]any, key []string) {
-	if i.whole == nil {
-		whole, err := decodeMap(settings, factory)
-		if err != nil {
-			return
-		}
-		i.whole = whole
+func (i *inspected) tryWithout(factory component.Factory, settings map[string]any, key unknownKey) {
+	if !i.decode(factory, settings) {
+		return
 	}
-	without, err := decodeMap(without(settings, key), factory)
+	without, err := decodeMap(without(settings, key.path), factory)
 	if err != nil || !reflect.DeepEqual(i.whole, without) {
 		return
 	}
-	path := append(slices.Clone(i.path), key...)
-	holder := strings.Join(path[:len(path)-1], separator)
+	path := append(slices.Clone(i.path), key.path...)
+	holder, name := strings.Join(path[:len(path)-1], separator), path[len(path)-1]
+	var names []string
+	for one := range fields(key.of) {
+		names = append(names, one.name)
+	}
 	i.report.warning(IgnoredKey, atKey, path, fmt.Sprintf("%s does not read the key %q: it has no effect%s",
-		holder, key[len(key)-1], nearest.DidYouMean(key[len(key)-1], fieldNames(i.config, path[:len(path)-1]))))
+		holder, name, nearest.DidYouMean(name, names)))
+}
+
+// decode decodes the component once. It reports whether the component accepts its settings.
+func (i *inspected) decode(factory component.Factory, settings map[string]any) bool {
+	if i.whole == nil {
+		if whole, err := decodeMap(settings, factory); err == nil {
+			i.whole = whole
+		}
+	}
+	return i.whole != nil
 }
 
 func decodeMap(settings map[string]any, factory component.Factory) (config component.Config, err error) {
@@ -187,6 +242,9 @@ func (r *report) changedValues(factories otelcol.Factories, request Request) {
 		case isNanoseconds(of, value):
 			r.addAt(&r.result.Warnings, one.position, ChangedValue, one.path, fmt.Sprintf(
 				"%s has no unit, so it counts nanoseconds: write one behind it, such as s or ms", what))
+		case isQuoted(value) && of != nil && of.Kind() == reflect.String:
+			r.addAt(&r.result.Warnings, one.position, ChangedValue, one.path, fmt.Sprintf(
+				"the quotes around %s become a part of it: leave them out", what))
 		}
 	}
 	r.document.Scalars(func(path []string, node *yaml.Node) bool {
@@ -252,20 +310,26 @@ func ChangedVariables(factories otelcol.Factories, text string, env map[string]s
 	for _, one := range r.references() {
 		what, value := r.wholeVariable(one, env)
 		isKnown := slices.ContainsFunc(all, func(known ChangedVariable) bool { return known.What == what })
-		if _, changes := readAs(value); !isKnown && changes && takesAnything(types.of(one.path)) {
+		if read, changes := readAs(value); !isKnown && changes && strings.HasPrefix(read, "number") && takesAnything(types.of(one.path)) {
 			all = append(all, ChangedVariable{what, joined(one.path), one.asText()})
 		}
 	}
 	return all
 }
 
+// isQuoted tells whether a text begins and ends with the same quote.
+func isQuoted(text string) bool {
+	return len(text) > 2 && (text[0] == '"' || text[0] == '\'') && text[len(text)-1] == text[0]
+}
+
 // isNanoseconds tells whether a duration is written as a number that is not 0.
 func isNanoseconds(of reflect.Type, text string) bool {
-	number, err := strconv.Atoi(text)
+	number, err := strconv.ParseFloat(text, 64)
 	return of == reflect.TypeFor[time.Duration]() && err == nil && number != 0
 }
 
-// readAs returns what YAML makes of a text that is a number, and whether that is written in another way.
+// readAs returns what YAML makes of a text that is a number, has a comment or is a mapping, and whether that is another
+// value than is written.
 func readAs(text string) (read string, changes bool) {
 	var value any
 	if len(text) > 100 || yaml.Unmarshal([]byte(text), &value) != nil {
@@ -284,6 +348,10 @@ func readAs(text string) (read string, changes bool) {
 		if read+".0" == text {
 			return "", false
 		}
+	case string:
+		return "text before its #", strings.Contains(text, " #") && strings.HasPrefix(text, number)
+	case map[string]any:
+		return "mapping that its colon makes", !strings.HasPrefix(strings.TrimSpace(text), "{")
 	default:
 		return "", false
 	}

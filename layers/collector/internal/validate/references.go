@@ -105,7 +105,9 @@ func (r *report) refusals(asked *resolved) map[string]bool {
 	for _, uri := range asked.refused {
 		scheme, _, _ := strings.Cut(uri, ":")
 		message := fmt.Sprintf("scheme %q is not supported for uri %q", scheme, uri)
-		if byDefault := strings.TrimPrefix(uri, scheme+":"); strings.HasPrefix(byDefault, "-") || scheme == strings.ToUpper(scheme) {
+		if byDefault := strings.TrimPrefix(uri, scheme+":"); strings.EqualFold(scheme, "env") {
+			message += fmt.Sprintf("; a variable is written ${env:%s}", byDefault)
+		} else if strings.HasPrefix(byDefault, "-") || scheme == strings.ToUpper(scheme) {
 			message += fmt.Sprintf("; a variable with a default is written ${env:%s:-%s}", scheme, strings.TrimPrefix(byDefault, "-"))
 		}
 		if slices.Contains(outside, scheme) {

@@ -17,6 +17,9 @@ var waysOut = []struct {
 }{
 	{regexp.MustCompile(`^environment variable "(\d+)" has invalid name`), "to keep ${%s} as a text, write $${%[1]s}"},
 	{regexp.MustCompile(`^environment variable "([A-Za-z_]\w*):([^-"][^"]*)" has invalid name`), "a default is written ${env:%s:-%s}"},
+	{regexp.MustCompile(`^environment variable "([A-Z_][A-Z0-9_]*)-([^"]+)" has invalid name`), "a default is written ${env:%s:-%s}"},
+	{regexp.MustCompile(`^environment variable "\{[^"]*" has invalid name`), "this is an expression of a template: render it, and check what comes out"},
+	{regexp.MustCompile(`unrecognized prefix$`), "a field is written attributes.NAME, body.NAME or resource.NAME"},
 	{regexp.MustCompile(`expected a map or struct, got "slice"`), "a mapping is expected here, not a list"},
 	{regexp.MustCompile("\u00a0"), "this has a no-break space (U+00A0): write a blank"},
 }

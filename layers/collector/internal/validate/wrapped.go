@@ -3,6 +3,7 @@ package validate
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -37,6 +38,8 @@ const (
 	maxWrapText  = 1 << 20
 	// maxWrapDocuments bounds how often the rest of a text is parsed.
 	maxWrapDocuments = 10
+	// maxWrapTexts bounds how many texts inside of a document are parsed again for what is in them.
+	maxWrapTexts = 10
 )
 
 // Unwrap returns the configuration inside of another text, false if the text is a configuration or has none. It looks into
@@ -46,7 +49,7 @@ func Unwrap(text string, first *source.Document) (Part, bool) {
 	if root == nil || root.Kind != yaml.MappingNode || hasComponents(root) {
 		return Part{}, false
 	}
-	if part, found := unwrap(first); found {
+	if part, found := unwrap(first, new(int)); found {
 		return part, true
 	}
 	lines := strings.SplitAfter(text, "\n")
@@ -60,19 +63,20 @@ func Unwrap(text string, first *source.Document) (Part, bool) {
 		if err != nil || document.Affordable() != nil {
 			return Part{}, false
 		}
-		if part, found := unwrap(document); found {
+		if part, found := unwrap(document, new(int)); found {
 			return part, true
 		}
 	}
 	return Part{}, false
 }
 
-func unwrap(document *source.Document) (Part, bool) {
+// unwrap counts the texts inside of texts that it has parsed.
+func unwrap(document *source.Document, texts *int) (Part, bool) {
 	root := document.Root()
 	if root == nil || root.Kind != yaml.MappingNode || hasComponents(root) {
 		return Part{}, false
 	}
-	search := &wrapSearch{document: document, left: maxWrapNodes}
+	search := &wrapSearch{document: document, left: maxWrapNodes, texts: texts}
 	level := []wrapNode{{node: root}}
 	for depth := 0; depth < maxWrapDepth && len(level) > 0; depth++ {
 		var below []wrapNode
@@ -91,6 +95,7 @@ func unwrap(document *source.Document) (Part, bool) {
 type wrapSearch struct {
 	document *source.Document
 	left     int
+	texts    *int
 }
 
 type wrapNode struct {
@@ -131,19 +136,42 @@ func (s *wrapSearch) at(one wrapNode) (Part, bool) {
 		}
 		return part, true
 	case node.Kind == yaml.ScalarNode && len(node.Value) <= maxWrapText && strings.Contains(node.Value, "service"):
-		inner, err := source.Parse(node.Value)
-		if err != nil || inner.Root() == nil || !isConfiguration(inner.Root()) {
-			return Part{}, false
-		}
 		part.YAML = node.Value
 		if node.Style&yaml.LiteralStyle != 0 {
 			if from, to, known := s.document.Extent(node); known {
 				part.inPlace = s.document.Alone(s.document.Content(node, from), to)
 			}
 		}
-		return part, true
+		inner, err := source.Parse(node.Value)
+		switch {
+		case err != nil:
+			return part, len(sectionLine.FindAllString(node.Value, -1)) > 1
+		case inner.Root() == nil:
+			return Part{}, false
+		case isConfiguration(inner.Root()):
+			return part, true
+		}
+		if *s.texts++; *s.texts > maxWrapTexts {
+			return Part{}, false
+		}
+		return part.deeper(s.texts)
 	}
 	return Part{}, false
+}
+
+// sectionLine matches the line of a section in a text that is not YAML.
+var sectionLine = regexp.MustCompile(`(?m)^(?:receivers|processors|exporters|connectors|extensions|service):\s*$`)
+
+// deeper returns the configuration inside of a part that is not one itself, such as the values of a chart in the text of an
+// Argo CD application, if the part stands in the whole text as it is.
+func (p *Part) deeper(texts *int) (Part, bool) {
+	document, err := source.Parse(p.inPlace)
+	if err != nil || document.Affordable() != nil {
+		return Part{}, false
+	}
+	inner, found := unwrap(document, texts)
+	inner.Path = p.Path + "." + inner.Path
+	return inner, found
 }
 
 // isConfiguration tells whether a mapping has at least two sections of a configuration, and components among them.
