@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from httpx._config import DEFAULT_TIMEOUT_CONFIG
 from httpx._transports import default
 
 from tests.support import calls
@@ -57,6 +58,15 @@ def _authorities_read_once() -> Iterator[None]:
     """Each client of a test would read the certificate authorities again, which takes 40 ms."""
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(default, "create_ssl_context", cache(default.create_ssl_context))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _patient_clients() -> Iterator[None]:
+    """A client that a test makes waits for five seconds by default, and a service on a busy machine may take longer."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        for part in ("connect", "read", "write", "pool"):
+            monkeypatch.setattr(DEFAULT_TIMEOUT_CONFIG, part, 120.0)
         yield
 
 
