@@ -97,5 +97,4 @@ def test_each_page_shows_itself_as_soon_as_it_can(person: Visit, tmp_path: Path)
     expect(editor.get_by_label("Collector")).not_to_contain_text("(whole in about ")
     for page, name in ((home, "home"), (components, "components"), (editor, "editor")):
         picture(page, f"3-{name}")
-    person.forget(503)
     assert person.complaints == []
