@@ -153,9 +153,13 @@ def test_a_changed_file_is_told_by_its_keys_and_a_start_writes_damaged_ones_agai
 
 
 # A disk of 4 MB in the place of the storage, with its files and room for 64 KB: half of what is written.
-FULL = """
-mkdir "$0.full" && mount -t tmpfs -o size=4m none "$0.full" && cp -a "$0/." "$0.full" && mount --bind "$0.full" "$0"
-cat /dev/zero >"$0/filler" 2>/dev/null; truncate -s -64K "$0/filler"; exec "$@"
+FULL = """set -e
+mkdir "$0.full"
+mount -t tmpfs -o size=4m none "$0.full"
+cp -a "$0/." "$0.full"
+mount --bind "$0.full" "$0"
+cat /dev/zero >"$0/filler" 2>/dev/null || truncate -s -64K "$0/filler"
+exec "$@"
 """
 
 
@@ -165,7 +169,7 @@ def test_no_collector_starts_from_the_part_of_its_configuration_that_a_full_disk
     keys = ", ".join(f"key-{n}" for n in range(9_000))
     host.applies(flowing(f"{backend}/good") + f"processors: {{batch: {{metadata_keys: [{keys}]}}}}\n")
     host.stop()
-    # Whose blocks are free when it is written again: something else takes them meanwhile.
+    # Without this, its own blocks would be free when it is written again.
     (host.storage / "effective.yaml").unlink()
     host.start("unshare", "--map-root-user", "--mount", "sh", "-c", FULL, str(host.storage))
     process = host.process
