@@ -93,7 +93,14 @@ def login(authority: Authority, clock: Clock, said: list[str] | None = None) -> 
 
 
 @pytest.mark.parametrize(
-    ("program", "opened"), [("lynx", False), ("www-browser", False), ("x-www-browser", True), ("/opt/open-there", True)]
+    ("program", "opened"),
+    [
+        ("lynx", False),
+        ("/usr/bin/w3m", False),
+        ("www-browser", False),
+        ("x-www-browser", True),
+        ("/opt/open-there", True),
+    ],
 )
 def test_a_browser_that_takes_the_terminal_over_is_not_opened(
     monkeypatch: pytest.MonkeyPatch, program: str, opened: bool

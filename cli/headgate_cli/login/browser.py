@@ -3,6 +3,7 @@
 import time
 import webbrowser
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final
 
 from headgate_cli.login.server import LoginFailed, LoginServer, LoginSession
@@ -18,7 +19,8 @@ def open_beside_the_terminal(url: str) -> bool:
     """Open the page in a browser with a window. Returns False if it was not opened; raises webbrowser.Error if there is
     no browser."""
     browser = webbrowser.get()
-    return getattr(browser, "name", "") not in _TEXT_BROWSERS and browser.open(url)
+    # BROWSER may hold a path of the program.
+    return Path(getattr(browser, "name", "")).name not in _TEXT_BROWSERS and browser.open(url)
 
 
 def browser_login(
