@@ -61,9 +61,9 @@ def group(http: TestClient, home: str) -> str:
 def fields(http: TestClient, page: str) -> dict[str, str]:
     """The fields that the forms of the page have beside their own."""
     shown = http.get(page).text
-    found = re.search(r'name="csrf" value="([^"]+)"><input type="hidden" name="form_key" value="([^"]+)"', shown)
-    assert found is not None
-    return {"csrf": found[1], "form_key": found[2]}
+    hidden = re.search(r'name="csrf" value="([^"]+)"><input type="hidden" name="form_key" value="([^"]+)"', shown)
+    assert hidden is not None
+    return {"csrf": hidden[1], "form_key": hidden[2]}
 
 
 def send(http: TestClient, page: str, action: str = "", **typed: str) -> Response:

@@ -73,7 +73,7 @@ def test_pages_of_hosts_stay_true_ask_little_and_heal_after_an_outage(here: Visi
         Agent(post_to(client, api, fleet, group["id"]), host_name="live-2").start()
         asked.clear()
         page.on("request", note)
-        goes_on(lambda: bool(asked) and not waiting)
+        goes_on(lambda: any("/collectors" in url for url in asked) and not waiting)
         expect(page.get_by_label("Choose live-1")).to_be_checked()
         page.get_by_label("Choose live-1").uncheck()
         page.get_by_label("Host").focus()

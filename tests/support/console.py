@@ -133,7 +133,7 @@ def visit(
 
 
 def watched(page: Page, complaints: list[str]) -> Page:
-    page.on("console", lambda message: complaints.extend(_told(message)))
+    page.on("console", lambda message: complaints.extend(_complaints_of(message)))
     page.on("pageerror", lambda error: complaints.append(f"uncaught: {error}"))
     page.on("request", lambda request: complaints.extend(_foreign(request.url)))
     return page
@@ -181,7 +181,7 @@ def here(console_browser: Browser, service: LocalService, signed_in: StorageStat
         assert opened.complaints == [], opened.complaints
 
 
-def _told(message: ConsoleMessage) -> list[str]:
+def _complaints_of(message: ConsoleMessage) -> list[str]:
     # On a busy machine the checker may not answer in time: the page says so, and asks again.
     return [] if "status of 503" in message.text else [f"{message.type}: {message.text}"]
 

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from tests.support.members import API, Member
 
-# What a request of several texts takes.
+# A request may have so many texts.
 _MOST_ITEMS: Final = 50
 
 

@@ -197,14 +197,14 @@ def head_bytes(response: Response) -> int:
 
 def answer(world: World, case: Case, credential: Headers) -> Counter[str]:
     """Make the request and judge the answer."""
-    from schemathesis.specs.openapi import checks as of
+    from schemathesis.specs.openapi import checks as conformance
 
     checks = [
-        of.status_code_conformance,
-        of.content_type_conformance,
-        of.response_schema_conformance,
-        of.response_headers_conformance,
-        of.negative_data_rejection,
+        conformance.status_code_conformance,
+        conformance.content_type_conformance,
+        conformance.response_schema_conformance,
+        conformance.response_headers_conformance,
+        conformance.negative_data_rejection,
     ]
     headers = {**case.headers, **credential}
     response = case.call(app=world.http.app, headers=headers)
