@@ -34,7 +34,7 @@ class LambdaFunction:
     _answers: "queue.Queue[tuple[str, bytes]]"
     _count: int = field(default=0)
 
-    def invoke(self, event: Mapping[str, object], timeout: float = 30) -> dict[str, object]:
+    def invoke(self, event: Mapping[str, object], timeout: float = 120) -> dict[str, object]:
         """The function's answer to an event. Raises AssertionError with the error when it fails."""
         self._count += 1
         self._events.put((f"request-{self._count}", json.dumps(event).encode()))

@@ -15,7 +15,7 @@ from tests.support.service import ROOT
 _PATH: Final = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 # What systemd-nspawn ends with if the machine asked for a reboot.
 _REBOOT: Final = 133
-_PATIENCE: Final = 60
+_PATIENCE: Final = 240
 _ROOT_OF_MACHINES: Final = ROOT / "scripts" / "ensure_systemd_root"
 
 
