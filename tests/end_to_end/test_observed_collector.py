@@ -100,7 +100,7 @@ def test_a_collector_with_the_opamp_extension_is_listed_while_it_runs(cli: Cli) 
         found = cli.ok("fleet", "findings", "existing", host, "--to", settings().collector_version)
         assert f"works on collector {settings().collector_version}" in found
         adopted = json.loads(cli.ok("fleet", "adopt", "existing", host, "--name", "adopted", "--json"))
-        again = cli.run("fleet", "adopt", "existing", host, "--name", "adopted")
+        again = cli.run("fleet", "adopt", "existing", host, "--name", " adopted")
         assert (again.code, "a configuration 'adopted' exists already" in again.err) == (1, True)
         for name, receiver in (("web-2", "nop"), ("web-3", "nopp")):
             agent = Agent(partial(_post, composed), name, capabilities=LISTING)

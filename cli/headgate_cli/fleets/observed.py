@@ -171,7 +171,8 @@ def adopt(api: Api, fleet: str, instance: str, name: str, collector: str, dry_ru
     """
     path = f"{lookup.instance_path(api, fleet, instance)}/adoption"
     adoption = api.get(shapes.AdoptionOut, path, collector=collector)
-    request = {"name": name or adoption["name"], "yaml": adoption["yaml"]}
+    # The server removes white space around a name.
+    request = {"name": (name or adoption["name"]).strip(), "yaml": adoption["yaml"]}
     if not dry_run:
         require_new(
             api,
