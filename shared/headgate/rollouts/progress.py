@@ -55,7 +55,7 @@ def _set_back(state: RolloutState, ticked_at: datetime) -> RolloutState:
 
 
 def _interrupted(state: RolloutState, since: timedelta, *, starts_anew: bool) -> RolloutState:
-    """Judge again after so long a time. It is no part of a soak: nobody judged, or only the clock went forward."""
+    """Judge again after so long a time. It does not count for a soak: nobody judged, or only the clock went forward."""
     soaking_since = state.progress.soaking_since
     state = state.with_progress(soaking_since=soaking_since and soaking_since + since - wait())
     return state.with_progress(awake_since=state.at) if starts_anew else state
