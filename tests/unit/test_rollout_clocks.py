@@ -130,3 +130,28 @@ def test_a_host_that_falls_silent_after_the_clock_was_set_back_is_not_hidden_for
     host.beat(group.stored, group.at)
 
     assert host.instance.silent_from() < group.at + timedelta(minutes=10)
+
+
+@pytest.mark.parametrize("act", [acts.retry, acts.abort])
+def test_a_person_ends_the_wait_for_a_clock_that_was_far_ahead_and_was_set_right(act: acts.Act) -> None:
+    group = group_of()
+    runs(group, 130, 86_400, lambda rollout: rollout.progress.awake_since > rollout.created_at)
+    group.at -= timedelta(days=1)
+    runs(group, 0, 0, waits)
+    group.act(act)
+
+    assert runs(group, 0, 0, ended) < 3_600
+
+
+def test_going_back_after_the_clock_was_set_back_ends_if_a_person_aborts_it() -> None:
+    group = group_of()
+    runs(group, 130, 0, lambda rollout: rollout.progress.soaking_since is not None)
+    group.act(acts.abort)
+    group.tick()
+    assert group.rollout.status == "rolling_back"
+    group.at -= timedelta(days=1)
+    group.tick()
+    group.act(acts.abort)
+
+    assert runs(group, 0, 0, ended) < 3_600
+    assert group.rollout.status == "aborted"

@@ -39,19 +39,21 @@ def promote(state: RolloutState) -> RolloutState:
 def retry(state: RolloutState) -> RolloutState:
     """Offer the version again where it failed, and judge the step from now on."""
     _require(state, "retrying", "in_progress", "paused", "halted")
+    state = _by_its_clock(state)
     running = replace(state.running, revision=state.group.revision + 1)
     status: Status = "paused" if state.rollout.status == "paused" else "in_progress"
-    progress = replace(state.progress, grown_at=state.at, soaking_since=None, promoted=False, ticked_at=None)
+    progress = replace(state.progress, grown_at=state.at, soaking_since=None, promoted=False)
     return state.with_running(running).with_rollout(status=status, reason=None, failures=(), progress=progress)
 
 
 def abort(state: RolloutState) -> RolloutState:
     """Every instance goes back to what the group ran before."""
     _require(state, "aborting", *_OPEN)
+    state = _by_its_clock(state)
     if state.rollout.status == "rolling_back" and state.running.cut == NOBODY:
         # All of them go back already, and have no more time for it.
         return state.with_rollout(ends_as="aborted")
-    return take_back(state, NOBODY, "aborted").with_rollout(reason=None).with_progress(ticked_at=None)
+    return take_back(state, NOBODY, "aborted").with_rollout(reason=None)
 
 
 def approved_by(person: Principal, *, is_admin: bool = False) -> Act:
@@ -73,6 +75,16 @@ def approved_by(person: Principal, *, is_admin: bool = False) -> Act:
         return state.with_progress(approved=state.progress.awaits).with_rollout(status="in_progress", reason=None)
 
     return approve
+
+
+def _by_its_clock(state: RolloutState) -> RolloutState:
+    """With no time of its judging later than now: what was written before the clock was set back delays nothing."""
+    at, was = state.at, state.progress
+    return state.with_progress(
+        ticked_at=was.ticked_at and min(was.ticked_at, at),
+        awake_since=min(was.awake_since, at),
+        grown_at=min(was.grown_at, at),
+    )
 
 
 def _require(state: RolloutState, act: str, *allowed: Status) -> None:
