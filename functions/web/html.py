@@ -54,8 +54,8 @@ NOTHING = Html("")
 _TURNS: Final = re.compile(
     "[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff]"
 )
-# Where an element cannot stand: in a tag, and in elements whose content is text.
-_TEXT_ONLY: Final = re.compile(r"<[^>]*\Z|<(?:option|text|textarea|title|tspan)\b[^<]*\Z")
+# Where an element cannot stand: in a tag, in an attribute alone, and in elements whose content is text.
+_TEXT_ONLY: Final = re.compile(r'<[^>]*\Z|="[^"]*\Z|<(?:option|text|textarea|title|tspan)\b[^<]*\Z')
 
 
 class _Filling(Formatter):

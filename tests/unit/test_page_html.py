@@ -20,6 +20,8 @@ def test_a_name_that_turns_nothing_stands_alone() -> None:
     "template",
     [
         '<a title="Account of {name}">x</a>',
+        ' aria-label="Delete {name}"',
+        '<a title="older > newer: {name}">x</a>',
         '<input value="{name}">',
         '<option value="x"{more}>{name}</option>',
         "<textarea{more}>\n{name}</textarea>",
