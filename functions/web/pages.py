@@ -24,7 +24,7 @@ from headgate.identity import sessions
 from headgate.identity.model import NotAnActiveMember, OrganizationHeaderRequired, Session
 from web import once
 from web.forms import by_field
-from web.html import Html, html
+from web.html import NOTHING, Html, html
 from web.layout import OWN_FIELDS, Frame, csrf_field, page, redirect
 from web.parts import Fields, hidden, home
 from web.table import View
@@ -46,8 +46,9 @@ _NOT_AVAILABLE: Final = """\
 <h1>{title}</h1><div class="notice bad" role="alert" id="waiting">{detail}</div>
 <p class="soft">This page asks again by itself, and shows itself once it can. Without scripts, load it again.</p>"""
 _CARRIED_OUT: Final = """\
-<h1>Done before</h1><p>This form was sent before, and is not carried out a second time. A secret that it showed was
-shown once, and cannot be shown again.</p><p><a class="button" href="{path}">See what it did</a></p>"""
+<h1>Done before</h1><p>This form was sent before, and is not carried out a second time.{unsure} A secret that it showed
+was shown once, and cannot be shown again.</p><p><a class="button" href="{path}">See what it did</a></p>"""
+_UNSURE: Final = Html(" Its answer is not known: a part may be missing, which the form's page, opened anew, can send.")
 _SEND_AGAIN: Final = """\
 <h1>Send the form again</h1><pre tabindex="0" aria-label="What it says">{shown}</pre>
 <form method="post" action="{path}">{csrf}{fields}<button>Send it again</button></form>"""
@@ -93,7 +94,7 @@ class PageRoute(Threaded):
                 request.state.visitor = who
                 return remember(await once.carry_out(request, who, handle), who)
             except once.CarriedOut as before:
-                return _carried_out(request, before)
+                return await in_thread(_carried_out, request, before)
             except SignInNeeded as error:
                 return redirect(f"/sign-in?next={quote(error.after, safe='/')}{'&notice=ended' if error.lost else ''}")
             except (NotAnActiveMember, OrganizationHeaderRequired, RequestValidationError):
@@ -294,7 +295,8 @@ def frame(who: Visitor, caller: Caller | None = None, tab: str = "") -> Frame:
 
 def _carried_out(request: Request, before: once.CarriedOut) -> Response:
     path = before.path or own_path_or_root(_SITE.sub("", request.headers.get("referer", "/")))
-    return page(_lost_frame(request), "Done before", html(_CARRIED_OUT, path=path))
+    content = html(_CARRIED_OUT, path=path, unsure=NOTHING if before.path else _UNSURE)
+    return page(_lost_frame(request), "Done before", content)
 
 
 def _problem_frame(request: Request, who: Visitor | None) -> Frame:

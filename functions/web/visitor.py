@@ -26,7 +26,8 @@ _VISIT: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 class ForeignForm(errors.Forbidden):
     """A form that no page of this person contained (cross-site request forgery), or that is too old.
 
-    `form` has the fields if the browser says that a page of this site posted them in a session of this person.
+    `form` has the fields if the browser says that a page of this site posted them in a session of this person, unless
+    one is a password.
     """
 
     code = "foreign_form"
@@ -78,7 +79,8 @@ async def posted(request: Request, who: Visitor) -> dict[str, str]:
         raise ForeignForm
     form = await read_form(request)
     if not is_csrf(form.get("csrf", ""), who.tied_to):
-        raise ForeignForm(form if who.session and "origin" in request.headers else None)
+        may_show = who.session and "origin" in request.headers and "password" not in form
+        raise ForeignForm(form if may_show else None)
     return form
 
 

@@ -12,6 +12,7 @@ from headgate.configurations import service as configurations
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.foundation.settings import settings
+from headgate.http import idempotency
 from headgate.identity import sessions
 from headgate.storage import table
 from tests.support.in_process import TestClient
@@ -133,6 +134,7 @@ def test_a_mount_sent_twice_is_added_once(http: TestClient, group: str) -> None:
 
     assert [answer.status_code for answer in answers] == [303, 200]
     assert DONE in answers[1].text
+    assert "a part may be missing" not in answers[1].text
     assert http.get(group).text.count("<code>/logs</code>") == 1
 
 
@@ -151,6 +153,19 @@ def test_a_refused_form_may_be_sent_again(http: TestClient, account: str) -> Non
 
     assert [answer.status_code for answer in answers] == [422, 422]
     assert [DONE in answer.text for answer in answers] == [False, False]
+
+
+def test_a_form_whose_answer_was_lost_says_that_a_part_may_be_missing(
+    http: TestClient, home: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(idempotency, "store_answer", lambda *_: None)
+    page = f"{home}/fleets"
+    sent = fields(http, page) | {"label": "Night", "type": "server-supervisor"}
+    answers = [http.post(page, data=sent, headers={"referer": f"{SITE}{page}"}) for _ in range(2)]
+
+    assert [answer.status_code for answer in answers] == [303, 200]
+    assert "a part may be missing" in answers[1].text
+    assert f'<a class="button" href="{page}">' in answers[1].text
 
 
 def test_a_form_of_another_site_takes_no_key(http: TestClient, account: str) -> None:
@@ -208,6 +223,16 @@ def test_the_form_of_a_rule_outlives_its_session(http: TestClient, ada: Person, 
 
     assert answer.status_code == 403
     assert 'value="typed rule"' in answer.text
+
+
+def test_a_password_of_a_form_that_outlived_its_session_is_not_shown(http: TestClient, ada: Person) -> None:
+    page = "/reset-password?request=planted"
+    sent = renewed_session(http, ada, page) | {"request": "planted", "email": ada.user.email, "code": "123456"}
+    answer = http.post("/reset-password", data=sent | {"password": "typed words in a row"}, headers=OF_BROWSER)
+
+    assert answer.status_code == 403
+    assert "go back, reload the page and send the form again" in answer.text
+    assert "typed words in a row" not in answer.text
 
 
 def test_a_form_without_a_page_of_its_own_is_shown_to_be_sent_again(http: TestClient, ada: Person, group: str) -> None:
