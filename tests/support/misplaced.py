@@ -190,6 +190,12 @@ WAYS_OUT: Final[dict[str, tuple[str, str, tuple[int, int], str | None]]] = {
         (3, 21),
         None,
     ),
+    "a default of a variable that is called ENV": (
+        of("otlp: {endpoint: '${ENV:-a}:4317'}"),
+        "; a variable with a default is written ${env:ENV:-a}",
+        (3, 21),
+        None,
+    ),
     "a default with a dash": (
         of("otlp: {endpoint: '${env:HOST-localhost}:4317'}"),
         "a default is written ${env:HOST:-localhost}",

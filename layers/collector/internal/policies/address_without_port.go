@@ -52,7 +52,7 @@ func notListenable(text string) string {
 		return ""
 	}
 	_, port, err := net.SplitHostPort(text)
-	if err != nil || port == "" {
+	if err != nil {
 		return "without a port"
 	}
 	if number, err := strconv.Atoi(port); err == nil && number > 65_535 {

@@ -30,7 +30,7 @@ var samplerDropsAll = &Policy{
 					continue
 				}
 				switch {
-				case !one.sets("sampling_percentage"):
+				case !one.sets("sampling_percentage") && one.text("sampling_priority") == "":
 					found.at(one.path(), "%s has no sampling_percentage: it drops everything", one.id)
 				case pipeline.signal == "logs" && one.dropsWithoutTraceID():
 					found.at(one.path(), "%s drops log records without a trace ID", one.id)

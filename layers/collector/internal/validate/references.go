@@ -105,10 +105,11 @@ func (r *report) refusals(asked *resolved) map[string]bool {
 	for _, uri := range asked.refused {
 		scheme, _, _ := strings.Cut(uri, ":")
 		message := fmt.Sprintf("scheme %q is not supported for uri %q", scheme, uri)
-		if byDefault := strings.TrimPrefix(uri, scheme+":"); strings.EqualFold(scheme, "env") {
-			message += fmt.Sprintf("; a variable is written ${env:%s}", byDefault)
-		} else if strings.HasPrefix(byDefault, "-") || scheme == strings.ToUpper(scheme) {
-			message += fmt.Sprintf("; a variable with a default is written ${env:%s:-%s}", scheme, strings.TrimPrefix(byDefault, "-"))
+		rest := strings.TrimPrefix(uri, scheme+":")
+		if byDefault, isDefault := strings.CutPrefix(rest, "-"); !isDefault && strings.EqualFold(scheme, "env") {
+			message += fmt.Sprintf("; a variable is written ${env:%s}", rest)
+		} else if isDefault || scheme == strings.ToUpper(scheme) {
+			message += fmt.Sprintf("; a variable with a default is written ${env:%s:-%s}", scheme, byDefault)
 		}
 		if slices.Contains(outside, scheme) {
 			message = fmt.Sprintf("${%s} refers to something outside of the configuration: the provider %q is not allowed here",
