@@ -112,9 +112,8 @@ def test_the_page_lists_the_policies(version: str, policies: list[dict[str, Any]
 
 
 def test_the_rules_of_the_page_do_what_it_says(checker: Checker) -> None:
-    rules = yaml.safe_load(
-        re.findall(r"^```yaml\n(- name: .*?)^```", (DOCS / POLICIES).read_text(), re.MULTILINE | re.DOTALL)[0]
-    )
+    (printed,) = re.findall(r"^```yaml\n(rules:\n.*?)^```", (DOCS / POLICIES).read_text(), re.MULTILINE | re.DOTALL)
+    rules = yaml.safe_load(printed)["rules"]
 
     results = checker.call("policy_rules", {"rules": rules}, asker=ASKER)["rules"]
 

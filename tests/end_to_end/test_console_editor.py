@@ -316,7 +316,7 @@ def test_hostile_names_and_texts_are_texts(here: Visit, service: LocalService) -
     # What stands against publishing leads to where it is mended.
     page.get_by_role("tab", name="Outline").click()
     page.get_by_role("button", name="Publish …").click()
-    against = page.get_by_role("dialog").get_by_role("listitem").filter(has_text="does not accept this text")
+    against = page.get_by_role("dialog").get_by_role("listitem").filter(has_text="hosts would refuse it")
     against.get_by_role("button", name="Go there").click()
     expect(page.get_by_role("dialog")).to_have_count(0)
     expect(page.get_by_role("tab", name="Problems")).to_have_attribute("aria-selected", "true")

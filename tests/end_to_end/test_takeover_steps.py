@@ -47,7 +47,8 @@ def carried_out(folder: Path, steps: str, shell: str, **variables: str) -> tuple
     path = f"{commands}:/usr/sbin:/usr/bin:/sbin:/bin"
     environment = {"PATH": path, "ASKED": str(asked), "SYSTEMD_UNITS": str(folder / "units"), **variables}
     done = subprocess.run(
-        [*shell.split(), "-s", "--", str(folder / "root")],
+        # A shell cannot trap a signal that it was started to ignore, as what runs in the background of a script is.
+        ["env", "--default-signal=INT", *shell.split(), "-s", "--", str(folder / "root")],
         input=STEPS + steps,
         env=environment,
         capture_output=True,

@@ -23,7 +23,7 @@ var choices = []struct{ words, values string }{
 var choicesOfComponents = []struct{ words, values string }{
 	{"invalid start_at location ", "beginning or end"},
 	{"unsupported sampler mode ", "hash_seed, proportional or equalizing"},
-	{"unsupported compression type ", "gzip, zstd, snappy, zlib, deflate, lz4 or none"},
+	{"unsupported compression type ", "gzip, zstd, snappy or none, over HTTP also zlib, deflate or lz4"},
 	{"error creating AttrProc due to unsupported action ", "insert, update, upsert, delete, hash, extract or convert"},
 }
 
