@@ -180,7 +180,7 @@ class Api(ABC):
     def _answer(self, request: ApiRequest) -> HttpAnswer:
         """Raises ServerError, NotAuthenticated, Unreachable."""
 
-    def close(self) -> None:  # noqa: B027  most servers need nothing to be ended
+    def close(self) -> None:  # noqa: B027  most servers have nothing to close
         """End what was started for it."""
 
     def seal(self, text: str) -> str:

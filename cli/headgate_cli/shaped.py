@@ -75,7 +75,7 @@ class PlainAnswer(dict[str, object]):
         return _read(value, kind, name)
 
     def get(self, name: str, default: object = None) -> object:
-        return self[name] if name in self else default  # noqa: SIM401  `self[name]` checks the type
+        return self[name] if name in self else default  # noqa: SIM401  `self[name]` checks the type, and `get` does not
 
 
 def _without(name: str, kind: str) -> object:

@@ -4,8 +4,8 @@ import gc
 import sys
 
 # Older versions must be able to parse this file, to print the message.
-if sys.version_info < (3, 11):  # noqa: UP036  they print the message
-    sys.exit("headgate: Python 3.11 or newer is needed; this is Python %d.%d" % sys.version_info[:2])  # noqa: UP031  they parse it
+if sys.version_info < (3, 11):  # noqa: UP036  older Pythons run this to say so
+    sys.exit("headgate: Python 3.11 or newer is needed; this is Python %d.%d" % sys.version_info[:2])  # noqa: UP031  Python 2 parses this
 
 
 def main():  # type: () -> int

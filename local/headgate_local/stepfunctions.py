@@ -124,7 +124,7 @@ class _OfThisProcess:
     """Creates the clients of moto's interpreter, with this process's key instead of an invented one."""
 
     @staticmethod
-    def client(aws_access_key_id: str, aws_secret_access_key: str, **named: object) -> object:  # noqa: ARG004  moto passes an invented key
+    def client(aws_access_key_id: str, aws_secret_access_key: str, **named: object) -> object:  # noqa: ARG004  moto passes a key, and the client takes ours
         return boto3.client(**named)  # type: ignore[call-overload]  # moto names the service at run time
 
 

@@ -16,7 +16,7 @@ from headgate.foundation import clock
 from headgate.foundation.principal import Principal
 from headgate.storage.items import Item
 from headgate.storage.stored import Stored, declared
-from headgate.webhooks import store  # noqa: F401  the import declares how webhooks are stored
+from headgate.webhooks import store  # noqa: F401  this import registers how webhooks are stored
 from headgate.webhooks.model import Webhook
 
 _AT_ONCE: Final = 1_000

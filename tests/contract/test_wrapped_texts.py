@@ -82,9 +82,9 @@ def test_a_second_configuration_in_a_text_is_told_and_not_linted_as_right(join: 
     answer = checked(ann, {"it": text}, "?lint=true")["it"]
 
     place = next(at for at, line in enumerate(text.splitlines(), 1) if "b.yaml" in line), 11
-    told = of_code(answer, "wrapped_configuration")[-1]
-    assert (told["severity"], told["line"], told["column"]) == ("warning", *place)
-    assert told["message"] == "another configuration is under data.b.yaml, and not checked here: take each out"
+    warning = of_code(answer, "wrapped_configuration")[-1]
+    assert (warning["severity"], warning["line"], warning["column"]) == ("warning", *place)
+    assert warning["message"] == "another configuration is under data.b.yaml, and not checked here: take each out"
     for linted in (answer["lint"], ann.http.post(f"{API}/ottl/lint", json={"yaml": text}).json()):
         locations = [(each["location"]["line"], each["location"]["column"]) for each in linted["skipped"]]
         assert (linted["valid"], locations) == (False, [place])

@@ -47,7 +47,7 @@ class Functions:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def handler(self, function: Function) -> Handler:
-        return lambda event, _context: self.of(function).invoke(event)  # type: ignore[arg-type, return-value]  # an event is JSON
+        return lambda event, _context: self.of(function).invoke(event)  # type: ignore[arg-type, return-value]  # the events of tests are JSON objects, and so are the answers
 
     def of(self, function: Function) -> Emulated:
         """The function, started."""

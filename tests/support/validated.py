@@ -14,7 +14,7 @@ def checked(ann: Member, texts: dict[str, str], query: str = "") -> dict[str, An
     for first in range(0, len(items), _MOST_ITEMS):
         answer = ann.http.post(f"{API}/validate/batch{query}", json={"items": items[first : first + _MOST_ITEMS]})
         assert answer.status_code == 200, answer.text
-        answered |= {one["name"]: one for one in answer.json()["items"]}
+        answered |= {item["name"]: item for item in answer.json()["items"]}
     return answered
 
 

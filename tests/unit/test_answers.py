@@ -61,7 +61,7 @@ def answering(client: BaseClient, answers: Sequence[Answer]) -> list[str]:
     def answer(request: object, **_: object) -> AWSResponse:
         status, headers, body = answers[min(len(asked), len(answers) - 1)]
         asked.append(str(getattr(request, "url", "")))
-        return AWSResponse("", status, headers, _Raw(body))  # type: ignore[arg-type]  # moto passes such a body, too
+        return AWSResponse("", status, headers, _Raw(body))  # type: ignore[arg-type]  # moto itself passes a body that is not bytes
 
     client.meta.events.register("before-send", answer)
     return asked

@@ -61,13 +61,13 @@ test("the service's list is shown as it is, with the way out and who says it", (
 
 test("what only the host decides is called neither valid nor an error", () => {
   const onHost = finding({ severity: "warning", code: "depends_on_host" });
-  const told = (parts: Partial<Check>, ...findings: ListedFinding[]): string => {
+  const tagOf = (parts: Partial<Check>, ...findings: ListedFinding[]): string => {
     const { short, kind } = verdictOf({ ...check(findings), ...parts });
     return `${short} (${kind})`;
   };
-  assert.equal(told({ valid: true, valid_on_host: true }), "valid (good)");
-  assert.equal(told({ valid_on_host: true }, onHost), "on hosts (warn)");
-  assert.equal(told({ valid_on_host: null }, onHost), "host decides (warn)");
-  assert.equal(told({ valid_on_host: false }, onHost, finding({})), "1 error (bad)");
-  assert.equal(told({}, finding({}), finding({})), "2 errors (bad)");
+  assert.equal(tagOf({ valid: true, valid_on_host: true }), "valid (good)");
+  assert.equal(tagOf({ valid_on_host: true }, onHost), "on hosts (warn)");
+  assert.equal(tagOf({ valid_on_host: null }, onHost), "host decides (warn)");
+  assert.equal(tagOf({ valid_on_host: false }, onHost, finding({})), "1 error (bad)");
+  assert.equal(tagOf({}, finding({}), finding({})), "2 errors (bad)");
 });

@@ -133,7 +133,7 @@ def allow(libc: ctypes.CDLL, ruleset: int, path: str, access: int) -> None:
         at = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except (FileNotFoundError, PermissionError):
         return
-    if not os.path.isdir(path):  # noqa: PTH112  pathlib doubles the launcher's start
+    if not os.path.isdir(path):  # noqa: PTH112  to import pathlib doubles the launcher's start
         access &= EXECUTE | READ_FILE
     rule = PathBeneath(access, at)
     if libc.syscall(LANDLOCK_ADD_RULE, ruleset, LANDLOCK_RULE_PATH_BENEATH, ctypes.byref(rule), 0) != 0:
@@ -143,7 +143,7 @@ def allow(libc: ctypes.CDLL, ruleset: int, path: str, access: int) -> None:
 
 def limits_of_memory() -> list[str]:
     """The files that say how much memory this process's control group may use."""
-    with open("/proc/self/cgroup") as groups:  # noqa: PTH123  pathlib doubles the launcher's start
+    with open("/proc/self/cgroup") as groups:  # noqa: PTH123  to import pathlib doubles the launcher's start
         memberships = [line.rstrip("\n").split(":", 2) for line in groups]
     limits = ["/sys/fs/cgroup/memory.max"]
     for number, controllers, path in memberships:

@@ -43,6 +43,6 @@ def answer(event: Mapping[str, object], name: str, act: Callable[[Properties], M
 def _put(url: str, content: bytes) -> None:
     # A signed URL of S3, which counts an unexpected content type as a wrong signature. Only CloudFormation may invoke
     # the functions that answer so, and the URL is its own, so the scheme is not looked at.
-    request = urllib.request.Request(url, content, {"Content-Type": ""}, method="PUT")  # noqa: S310  CloudFormation's URL
-    with urllib.request.urlopen(request, timeout=_SECONDS):  # noqa: S310  CloudFormation's URL
+    request = urllib.request.Request(url, content, {"Content-Type": ""}, method="PUT")  # noqa: S310  a URL of S3 from CloudFormation
+    with urllib.request.urlopen(request, timeout=_SECONDS):  # noqa: S310  a URL of S3 from CloudFormation
         pass

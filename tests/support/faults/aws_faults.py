@@ -212,7 +212,7 @@ def _error(call: Call, url: str, status: int, code: str) -> AWSResponse:
 
 
 def _response(url: str, status: int, body: bytes, content_type: str) -> AWSResponse:
-    return AWSResponse(url, status, {"content-type": content_type}, _Raw(body))  # type: ignore[arg-type]  # moto passes such a body, too
+    return AWSResponse(url, status, {"content-type": content_type}, _Raw(body))  # type: ignore[arg-type]  # moto itself passes a body that is not bytes
 
 
 class _Raw(BytesIO):
